@@ -25,7 +25,7 @@ from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.models.loading import model_in_memory
 from bertviz_core.models.model import AttentionModel, missing_lm_head
-from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input_of, lines
 from bertviz_core.one_head.description import one_head
 from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview.stored_results import completed, results_of
@@ -152,7 +152,8 @@ def head(
 ) -> HeadSummary:
     """All that the stored results of a model say of one head, each analysis on its largest corpus.
 
-    Nothing is computed but the lines on the input in which the head is clearest, when they are drawn.
+    Nothing is computed but the lines on the input in which the head is clearest, when they are drawn, and no stored
+    sentence or passage shows what it finds.
 
     Args:
         model, device: As in `analyze`.
@@ -179,7 +180,7 @@ def head(
     shown = with_stored_training(one_head(results, chosen), results, opened, checkpoint)
 
     def draw_lines() -> CaptionedSvg | None:
-        clear = clear_input(results, shown.head)
+        clear = clear_input_of(results, shown)
         return lines(_loaded(model, checkpoint, device, clear.settings.dtype), clear) if clear else None
 
     return HeadSummary(shown, draw_lines)

@@ -172,7 +172,7 @@ class HeadSummary(NotebookObject):
 
     def findings(self) -> list[Finding]:
         """The findings that name the head."""
-        return list(self.shown.findings)
+        return list(self.shown.every_finding)
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each number of the head, with its interval, its rank, the range of all heads and its baseline."""

@@ -166,6 +166,11 @@ def limits_of(kind: type[Choices], name: str) -> Between | None:
     return next((each for each in metadata(hints(kind)[name]) if isinstance(each, Between)), None)
 
 
+def longest_of(kind: type[Choices], name: str) -> int | None:
+    """The most characters of a text that an address holds; None for what has no limit."""
+    return next((each.characters for each in metadata(hints(kind)[name]) if isinstance(each, Longest)), None)
+
+
 def label_of(kind: type[Choices], name: str) -> str:
     """The label of a field's widget: its own, or its name in words."""
     labels = (each.text for each in metadata(hints(kind)[name]) if isinstance(each, Label))

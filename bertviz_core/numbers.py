@@ -52,29 +52,32 @@ def p_value(value: float) -> str:
     return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
-def half_width(value: float | None, form: str = ".2g") -> str:
-    """Half of an interval; a dash for none, "<0.001" for what the form would round to nothing."""
-    if value is None or math.isnan(value):
-        return "–"
-    text = format(value, form)
-    is_lost = value > 0 and not re.search("[1-9]", text)
-    return "<" + re.sub("0(?=%?$)", "1", text) if is_lost else text
+def measured(value: float, half: float | None, sign: str = "", *, percent: bool = False) -> str:
+    """A value and half of its 95% interval, of which two digits are shown, and the value to the last of them: the
+    precision that the sample has. Beyond six decimals they are powers of ten; without an interval, and where that has
+    no width, the value is as `number` has it, a share with one decimal.
 
-
-def measured(value: float, half: float) -> str:
-    """A value and half of its 95% interval, both to the first digit of that half: the precision that the sample has.
-    Beyond six decimals they are powers of ten; without an interval the value is as `number` has it.
+    Args:
+        half: None, or NaN, where no interval is known.
+        sign: May be "+".
+        percent: Whether it is a share, which is shown in percent.
 
     >>> measured(0.18234, 0.0031), measured(60.12, 1.3), measured(-0.000015, 0.0002)
-    ('0.182 ± 0.003', '60 ± 1', '0.0000 ± 0.0002')
+    ('0.1823 ± 0.0031', '60.1 ± 1.3', '-0.00002 ± 0.00020')
+    >>> measured(0.672, 0.0351, percent=True), measured(-0.05, 0.021, "+", percent=True)
+    ('67.2% ± 3.5%', '-5.0% ± 2.1%')
     """
-    if math.isnan(half) or half == 0:
-        return f"{number(value)} ± {half_width(half, '.1g')}"
-    first = float(f"{half:.0e}")
-    decimals = max(0, -math.floor(math.log10(first)))
+    unit = "%" if percent else ""
+    value = 100 * value if percent else value
+    width = 0.0 if half is None or math.isnan(half) else float(f"{100 * half if percent else half:.1e}")
+    if not width:
+        alone = f"{value:{sign}.1f}" if percent else number(value, sign)
+        return f"{alone}{unit} ± {'0' if half == 0 else '–'}"
+    decimals = max(0, 1 - math.floor(math.log10(width)))
     if decimals > 6:
-        return f"{value:.1e} ± {first:.0e}"
-    return f"{value:z,.{decimals}f} ± {first:,.{decimals}f}"
+        digits = math.floor(math.log10(abs(value) or width)) + decimals
+        return f"{value:{sign}.{max(0, digits)}e}{unit} ± {width:.1e}{unit}"
+    return f"{value:{sign}z,.{decimals}f}{unit} ± {width:,.{decimals}f}{unit}"
 
 
 def fixed(value: float, decimals: int = 3) -> str:
@@ -86,6 +89,15 @@ def fixed(value: float, decimals: int = 3) -> str:
     if 0 < abs(value) < least / 2:
         return f"< {least:.{decimals}f}" if value > 0 else f"> -{least:.{decimals}f}"
     return f"{value:,.{decimals}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, from 90 on in minutes.
+
+    >>> duration(41.4), duration(90), duration(722)
+    ('41 s', '2 min', '12 min')
+    """
+    return f"{seconds:,.0f} s" if seconds < 90 else f"{seconds / 60:,.0f} min"
 
 
 def unit_name(units: str) -> str:

@@ -1,5 +1,6 @@
 """How text is written on a screen: its direction, the width of its characters, and marks that make it visible."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from unicodedata import bidirectional, category, east_asian_width
@@ -43,3 +44,15 @@ def isolated(text: str) -> str:
 def cut_end(label: str, maximum: int = 24) -> str:
     """The label, with an ellipsis in place of its end where it has more characters than the maximum."""
     return label if len(label) <= maximum else label[: maximum - 1] + "…"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Words of a treebank as they are written, with no space before what ends a word, and none inside quotation marks.
+
+    >>> join_words(["Do", "n't", "touch", "Ada", "'s", "wire", ",", "she", "said", "."])
+    "Don't touch Ada's wire, she said."
+    >>> join_words(['"', "Stop", "!", '"'])
+    '"Stop!"'
+    """
+    text = re.sub(r" (?=[.,;:!?)\]]|n't\b|'(?:s|m|d|ll|re|ve)\b)", "", " ".join(words))
+    return re.sub(r'" ([^"]*) "', r'"\1"', text)

@@ -14,15 +14,17 @@ from typing import Any
 
 from PIL import Image
 
+from bertviz_core.analyses.behaviors import linguistic
 from tests.support import chromium as browser
-from tests.support.shipped import clearest
+from tests.support.shipped import clearest, result
 
 FOLDER = Path(__file__).parent
 CLEAREST = clearest("previous")
 SINK = clearest("to_cls")
+FINDER = next(iter(linguistic({"dependency_heads": result("dependency_heads")})))  # of a relation
 PAGES = {
     "overview": f"?head={CLEAREST}",
-    "head": f"head?head={CLEAREST}",
+    "head": f"head?head={FINDER}",
     "emergence": "emergence",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",

@@ -1,20 +1,24 @@
-"""Head: all that is stored of one head, what sets it apart from all others, and where it is clearest."""
+"""Head: what one head does, the evidence for it, what else sets it apart from all others, and all that is stored."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
 from bertviz_core.one_head.clear_input import CaptionedSvg, ClearInput, clear_input, lines
 from bertviz_core.one_head.description import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
-from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
+from bertviz_core.one_head.files import CLEAREST, LIKE_MOST, ON_SENTENCE, SUFFIXES, missing, to_bytes
+from bertviz_core.one_head.sentence_drawing import on_sentence
 from bertviz_core.one_head.training import with_training
-from pages.shared import endnotes, head_panel, jobs, messages, page, services, stored
+from pages.shared import endnotes, head_panel, inputs, jobs, messages, page, preview, services, stored, widgets
+from pages.shared.components import component
 from pages.shared.costly import columns
 from pages.shared.frame import header, links
 from pages.shared.memoize import memoized
@@ -28,17 +32,64 @@ known_of = memoized(of_model)
 shown_of = memoized(one_head)
 
 
-def draw_figures(shown: OneHead) -> None:
+def draw_line() -> None:
+    """The reader's sentence, the link to this page, and the page as a file."""
+    with page.row("center", key="head-line"):
+        widgets.sentence(
+            "Your sentence",
+            "sentence",
+            chosen.sentence,
+            placeholder="Type a sentence to see the head on it",
+            label_visibility="collapsed",
+            width="stretch",
+            icon=":material/edit:",
+        )
+        component("copy_link")(key="copy-link", width="content")
+        page.offer_files({"Page to send": (f"{name}.html", partial(build, ".html"))})
+    if note := widgets.sentence_note("sentence"):
+        st.caption(note)
+
+
+def draw_evidence() -> DeltaGenerator | None:
+    """The head on the reader's sentence, and stored inputs that show what it is named for; where there are none, the
+    tokens of the input in which it is clearest, until the model has run: their place is returned."""
+    if drawing:
+        viewer = AttentionViewerChoices(input="own text", text=chosen.sentence, back=session.here())
+        link, notes = links.address_of(viewer, selection.head), [{"text": drawing.caption}]
+        page.drawings([page.Drawing(ON_SENTENCE, drawing.svg, link, notes)], "head-sentence", selection.basis)
+    items = []
+    for analysis, role, example in shown.examples:
+        notes = [{"text": "All its guesses", "link": links.address_of(kind_of(analysis).on(role.name), selection.head)}]
+        link = inputs.address(example.opened, analysis)
+        items.append(page.Drawing(f"{role.name}: {example.title}", example.svg, link, notes))
+    if items:
+        page.drawings(items, "head-examples", selection.basis)
+    return draw_tokens(clear) if clear else None
+
+
+def draw_sentence() -> CaptionedSvg | None:
+    """The head on the reader's sentence; None without one, and where the model cannot run it, which is said."""
+    if not chosen.sentence.strip():
+        return None
+    try:
+        single, maps = preview.maps_of(chosen.sentence, selection)
+    except BertvizError as problem:
+        messages.note(problem)
+        return None
+    return on_sentence(shown, single, maps)
+
+
+def draw_figures(figures: Sequence[tuple[str, HeadFigure]], key: str) -> None:
     """A small figure for each thing that is known of the head, with a link to the page of its analysis."""
     items = []
-    for name, figure in shown.figures:
+    for name, figure in figures:
         notes = [{"text": figure.sentence}] if figure.sentence else []
         others = [row.other for row in figure.rows if row.other]
         notes += [{"text": f"Head {each.label()}", "link": address(each)} for each in others]
         opened = links.address_of(kind_of(name)(), selection.head)
         notes.append({"text": f"All heads: {links.entry(name).title}", "link": opened})
         items.append(page.Drawing(figure.title, figure_svg(figure), notes=notes))
-    page.drawings(items, "head-figures", selection.basis, in_columns=True)
+    page.drawings(items, key, selection.basis, in_columns=True)
     st.caption(LEGEND)
 
 
@@ -65,10 +116,21 @@ def draw_lines(clear: ClearInput, place: DeltaGenerator) -> None:
         return
     assert drawn is not None, "there is an input"
     opened = AttentionViewerChoices(input="corpus", segment=clear.segment.number + 1, back=session.here())
-    link = links.address_of(opened, selection.head)
+    link = "" if clear.length else links.address_of(opened, selection.head)  # random tokens are in no corpus
     with place:
         item = page.Drawing(CLEAREST, drawn.svg, link, [{"text": drawn.caption}])
         page.drawings([item], "head-lines", selection.basis, in_columns=True)
+
+
+def draw_findings() -> None:
+    """The findings that name the head, beside that of the claim."""
+    for finding in shown.findings:
+        page.finding(finding)
+
+
+def build(suffix: str) -> bytes:
+    """A file of the page."""
+    return to_bytes(shown, suffix, run_model, drawing)
 
 
 def run_model() -> CaptionedSvg | None:
@@ -104,27 +166,35 @@ known = known_of(results)
 shown = shown_of(results, selection.head, known)
 if shown.facts:
     shown = with_training(shown, stored.over_training(selection, shown.facts[0].analysis))
-clear = clear_of(results, selection.head)
+clear = None if shown.examples else clear_of(results, selection.head, shown.behaviors)
+chosen = session.page(HeadChoices)
+name = exports.slug("head", selection.label, selection.checkpoint.label)
 header.retitle(f"Head {plain(selection.head.full_label())}")
-st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")
-left, right = st.columns(2, gap="medium")
-if clear:
-    with left:
-        place = draw_tokens(clear)
+if shown.finding:
+    page.finding(shown.finding, bold=True)
+else:
+    st.markdown(f"**{plain(shown.claim)}**")
+draw_line()
+drawing = draw_sentence()
+left, right = st.columns([4, 3] if shown.examples else 2, gap="medium")
+with left:
+    place = draw_evidence()
 with right:
     if shown.facts:
-        facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure))
+        facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.fact_text))
         page.drawings([facts], "head-facts", selection.basis, in_columns=True)
-    for finding in shown.findings:
-        page.finding(finding)
-draw_figures(shown)
+draw_figures(shown.salient_figures, "head-figures")
+if shown.findings:
+    endnotes.folded("Findings that name it", ":material/fact_check:", "findings", draw_findings)
+if shown.other_figures:
+    endnotes.folded(
+        LIKE_MOST, ":material/unfold_more:", "like-most", draw_figures, shown.other_figures, "head-like-most"
+    )
 offer_missing(shown)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadChoices.page_name, results, selection)
 endnotes.about(distinctive)
 st.caption(plain(shown.about))
-name = exports.slug("head", selection.label, selection.checkpoint.label)
-builders = {suffix: partial(to_bytes, shown, suffix, run_model) for suffix in SUFFIXES}
-page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", build) for suffix, build in builders.items()})
-if clear:
+page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", partial(build, suffix)) for suffix in SUFFIXES})
+if clear and place:
     draw_lines(clear, place)

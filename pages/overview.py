@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
-from bertviz_core.numbers import number
+from bertviz_core.numbers import fixed, number
 from bertviz_core.overview.clearest_heads import ClearestHead
 from bertviz_core.overview.finder import describe_found, searched_numbers
 from bertviz_core.overview.head_columns import in_order
@@ -31,11 +31,12 @@ from pages.shared.costly import (
     find,
     findings,
     head_examples,
+    starts,
 )
-from pages.shared.frame import PANEL, links
+from pages.shared.frame import context, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import MAX_SENTENCE, AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
 from pages.shared.state.kinds import kind_of
 
 EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
@@ -186,27 +187,84 @@ def draw_card(example: ClearestHead) -> None:
 def draw_opening(chosen: OverviewChoices) -> None:
     """The reader's sentence, and three ways on."""
     with page.row("center", key="overview-opening"):
-        widgets.text(
+        widgets.sentence(
             "Sentence",
             "sentence",
             chosen.sentence,
-            max_chars=MAX_SENTENCE,
             placeholder="Type a sentence",
             label_visibility="collapsed",
             width="stretch",
             icon=":material/edit:",
         )
         links.to(TourChoices(), "Take the tour")
-        args = (PANEL,)
         icon = ":material/upload:"
-        st.button("Use your corpus", icon=icon, type="tertiary", on_click=widgets.open_popover, args=args)
+        st.button("Use your corpus", icon=icon, type="tertiary", on_click=context.open_for_upload)
         links.to(TourChoices(step=END), "The paper's findings", ":material/fact_check:")
+    if note := widgets.sentence_note("sentence"):
+        st.caption(note)
 
 
-def lines_on(sentence: str) -> bytes:
-    """The lines of every head on a sentence; none, and why, where the model cannot run it."""
+def draw_starts() -> int | None:
+    """Heads that a newcomer may begin with, each with a sentence that switches it on; and the position, from 0, of the
+    word that the model is to guess, None for none."""
+    offered = starts(results)
+    with page.row("center", gap="xsmall", key="overview-starts"):
+        if offered:
+            first = offered[0]
+            text = f"Start with head {first.head.label()}, which {first.summary}. On a sentence:"
+            st.caption(links.to_heads(text), width="content")
+        for number, each in enumerate(offered):
+            label = plain(f"{each.head.label()}: {each.name}")
+            about = plain(f"“{each.sentence}”")
+            choice = {"sentence": each.sentence, "head": each.head, "word": None}
+            st.button(label, key=f"start-{number}", type="tertiary", help=about, on_click=session.choose, kwargs=choice)
+        return choose_word()
+
+
+def choose_word() -> int | None:
+    """Draw the choice of the word that the model is to guess; its position, from 0, or None where none is chosen, or
+    the model guesses none."""
     try:
-        return preview.of_sentence(sentence, selection)
+        words = preview.words_to_guess(chosen.sentence, selection)
+    except BertvizError:  # The lines say why.
+        return None
+    if not words:
+        return None
+    of_own = chosen.sentence != OverviewChoices.sentence
+    last = max((place for place, label in words.items() if label.isalnum()), default=None) if of_own else None
+    place = last if chosen.word is None or chosen.word - 1 not in words else chosen.word - 1
+    widgets.select(
+        "Guess a word",
+        [each + 1 for each in words],
+        "word",
+        None if place is None else place + 1,
+        index=None,
+        placeholder="Guess a word",
+        format_func=lambda option: f"Guess “{words[option - 1]}”",
+        label_visibility="collapsed",
+        width=176,
+    )
+    return place
+
+
+def guess_table(place: int | None) -> page.GuessTable | None:
+    """What the model guesses for a word with and without the chosen head."""
+    if place is None:
+        return None
+    found = preview.guesses_of(chosen.sentence, place, selection)
+    how = "from what comes before it" if found.is_next else "masked"
+    rows = []
+    for each in found.guesses:
+        shares = [f"{fixed(100 * share, 1)}%" for share in (each.whole, each.without)]
+        rows.append((f"✓ {each.label}" if each.is_right else each.label, *shares))
+    return {"header": (f"Guesses for “{found.label}”, {how}", "with", f"without {selection.label}"), "rows": rows}
+
+
+def lines_on(sentence: str, *, at_once: bool = False) -> bytes:
+    """The lines of every head on a sentence; none, and why, where the model cannot run it. Those on the example are
+    measured in the background unless they are wanted `at_once`."""
+    try:
+        return preview.of_sentence(sentence, selection, at_once=at_once)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
@@ -222,18 +280,24 @@ def viewer_address() -> str:
 def draw_before_results() -> None:
     """Draw the reader's sentence with the attention of every head, and one job for all results."""
     draw_opening(chosen)
-    st.markdown(
-        "**Nothing is computed yet for this model and these texts.** The map has each head's attention on the sentence."
-    )
+    st.markdown("**Nothing is computed yet for this model and these texts.**")
     stored.offer_missing(selection)
-    if lines := lines_on(chosen.sentence):
+    place = st.container()
+    draw_table()
+    offer_report()
+    stored.offer_papers_model(selection)
+    with place:  # last, since a model that nobody has opened takes a while
+        draw_pictures()
+
+
+def draw_pictures() -> None:
+    """The map of every head's attention on the reader's sentence, computed now."""
+    if lines := lines_on(chosen.sentence, at_once=True):
+        st.caption("Each picture is a head's attention on the sentence: from each row's token to each column's.")
         alt = "Map of all heads, layer by head, with a small picture of the attention of each on the sentence"
         opened = {links.LABEL: viewer_address()}
         squares = preview.pictures(chosen.sentence, selection)
         page.head_map(squares, "pictures-map", alt, selection, lines=lines, opened=opened)
-    draw_table()
-    offer_report()
-    stored.offer_papers_model(selection)
 
 
 selection = session.selection()
@@ -246,20 +310,22 @@ if labels is None:
     raise session.PageEnd
 
 draw_opening(chosen)
+word = draw_starts()
 page.finding(behaviors_finding(results), bold=True)
 st.caption(plain(describe_model(selection.checkpoint)))
 expression = choose_heads()
 if expression.strip():
     st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))
 drawing = head_panel.map_of(results, expression)
-cards = encoded_cards(results)
 lines = lines_on(chosen.sentence)
+cards = encoded_cards(results, preview.values_of(chosen.sentence, selection) if lines else {})
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
     f"All about head {selection.label}": links.address_of(HeadChoices(), selection.head),
     links.LABEL: viewer_address(),
 }
-page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened)
+guesses = guess_table(word)
+page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened, guesses=guesses)
 preview.wait_for(selection)
 
 entries = []

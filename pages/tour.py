@@ -325,7 +325,9 @@ def draw_own_sentence() -> None:
         st.header("Now your sentence", anchor=False)
         draw_place()
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
-        sentence = widgets.text("Sentence", "sentence", chosen.sentence, max_chars=300)
+        sentence = widgets.sentence("Sentence", "sentence", chosen.sentence)
+        if note := widgets.sentence_note("sentence"):
+            st.caption(note)
         with st.container(horizontal=True, gap="xsmall"):
             for head, role in head_roles(results).items():
                 label = f"{head.label()}: {role}"

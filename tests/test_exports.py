@@ -114,6 +114,22 @@ def test_the_table_of_weights_has_the_weights_that_there_are(results, attention,
     assert table["value"].tolist() == pytest.approx(result.attention.ravel().tolist())
 
 
+def check_document(lines):
+    """Lines of LaTeX are a document of their own, and a table alone where booktabs is loaded: what opens is closed, in
+    the document and within the conditionals, of which the first is the only one with an alternative."""
+    first = next(place for place, line in enumerate(lines) if line.startswith(r"\begin{tabular}"))
+    last = lines.index(r"\end{tabular}")
+    before, after = "".join(lines[:first]), "".join(lines[last + 1 :])
+    assert before.startswith(r"\ifdefined\toprule\else\documentclass") and before.endswith(r"\fi")
+    assert before.index(r"\usepackage{booktabs}") < before.index(r"\begin{document}") and before.count(r"\if") == 1
+    assert r"\def\bertvizend{\end{document}}" in before and before.count("{") == before.count("}")
+    assert after == r"\ifdefined\bertvizend\expandafter\bertvizend\fi"
+    columns = re.fullmatch(r"\\begin{tabular}{([lr]+)}", lines[first])[1]
+    rules = [line for line in lines[first:last] if line in (r"\toprule", r"\midrule", r"\bottomrule")]
+    rows = [line for line in lines[first:last] if line.endswith(r"\\")]
+    assert len(rules) == 3 and {line.count(" & ") for line in rows} == {len(columns) - 1}
+
+
 def test_latex_where_the_paper_has_a_table(results):
     for name, result in results.items():
         latex = exports.builders(result).get(".tex")
@@ -126,8 +142,10 @@ def test_latex_where_the_paper_has_a_table(results):
             comments = [line.removeprefix("% ") for line in written if line.startswith("%")]
             lines = written[len(comments) :]
             assert set(exports.described_origin(result.provenance)) <= {*comments}
-            assert lines[0].startswith(r"\begin{tabular}") and lines[-1] == r"\end{tabular}"
-            assert len({line.count("&") for line in lines if line.endswith(r"\\") and "multicolumn" not in line}) == 1
+            check_document(lines)
+            assert re.search(r"\d\d\.\d--\d\d\.\d", latex().decode()), "intervals"
+            assert ("Paper" in latex().decode()) == (name != "coreference_heads"), "of the same corpus alone"
+            assert latex().decode().partition(r"\begin{tabular}")[2].isascii()
 
 
 def test_a_path_is_checked_by_its_ending_and_without_kaleido_ahead_of_any_work(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bertviz_core.numbers import column_decimals, fixed, half_width, measured, number
+from bertviz_core.numbers import column_decimals, fixed, measured, number
 
 
 @pytest.mark.parametrize(
@@ -25,32 +25,35 @@ def test_columns_have_fixed_decimals(value: float, decimals: int, shown: str) ->
 
 
 @pytest.mark.parametrize(
-    ("value", "form", "shown"),
+    ("value", "half", "shown"),
     [
-        (0.0123, ".3f", "0.012"),
-        (0.0002, ".3f", "<0.001"),
-        (0.0002, ".1%", "<0.1%"),
-        (0.0, ".3f", "0.000"),
-        (None, ".3f", "–"),
+        (1.4163, 0.0096, "1.4163 ± 0.0096"),
+        (0.00244, 8.2e-5, "0.002440 ± 0.000082"),
+        (1234.5, 123.0, "1,234 ± 120"),
+        (3.1e-8, 2.2e-9, "3.10e-08 ± 2.2e-09"),
+        (1.3e-5, 9e-7, "1.300e-05 ± 9.0e-07"),
+        (0.0, 9e-7, "0.0e+00 ± 9.0e-07"),
+        (0.9999, 0.0996, "1.00 ± 0.10"),
+        (0.25, math.nan, "0.250 ± –"),
+        (0.25, None, "0.250 ± –"),
+        (0.25, 0.0, "0.250 ± 0"),
     ],
 )
-def test_half_of_an_interval(value: float | None, form: str, shown: str) -> None:
-    assert half_width(value, form) == shown
+def test_a_value_has_the_precision_of_its_interval(value: float, half: float | None, shown: str) -> None:
+    assert measured(value, half) == shown
 
 
 @pytest.mark.parametrize(
     ("value", "half", "shown"),
     [
-        (1.4163, 0.0096, "1.42 ± 0.01"),
-        (0.00244, 8.2e-5, "0.00244 ± 0.00008"),
-        (1234.5, 120.0, "1,234 ± 100"),
-        (3.1e-8, 2.2e-9, "3.1e-08 ± 2e-09"),
-        (0.25, math.nan, "0.250 ± –"),
-        (0.25, 0.0, "0.250 ± 0"),
+        (0.79, 0.0751, "+79.0% ± 7.5%"),
+        (0.31, 0.176, "+31% ± 18%"),
+        (-0.5, math.nan, "-50.0% ± –"),
+        (0.0, 0.0, "+0.0% ± 0"),
     ],
 )
-def test_a_value_has_the_precision_of_its_interval(value: float, half: float, shown: str) -> None:
-    assert measured(value, half) == shown
+def test_a_share_has_it_in_percent(value: float, half: float, shown: str) -> None:
+    assert measured(value, half, "+", percent=True) == shown
 
 
 @pytest.mark.parametrize(

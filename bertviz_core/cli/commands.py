@@ -33,7 +33,7 @@ from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError, Settin
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load
-from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input_of, lines
 from bertviz_core.one_head.description import one_head as describe_head
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
 from bertviz_core.one_head.training import with_stored_training
@@ -110,7 +110,8 @@ def one_head(
     head: Annotated[str, typer.Argument(help="A head, such as 5-4, counted from 1, or L4H3, counted from 0.")],
 ) -> None:
     """What a model's stored results say of one head, and what sets it apart from all others; --out x.html is one page
-    that stands alone. Nothing is computed but the lines on the input in which the head is clearest."""
+    that stands alone. Nothing is computed but the lines on the input in which the head is clearest, where no stored
+    input shows what it finds."""
     console.check_out(SUFFIXES)
     model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)
@@ -118,7 +119,7 @@ def one_head(
     shown = with_stored_training(describe_head(results, Head.parse(head)), results, store, model)
 
     def draw_lines() -> CaptionedSvg | None:
-        clear = clear_input(results, shown.head)
+        clear = clear_input_of(results, shown)
         return lines(load(model, console.device, clear.settings.dtype), clear) if clear else None
 
     console.write(lambda suffix: to_bytes(shown, suffix, draw_lines), partial(to_text, shown))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bertviz_core.errors import Cancelled
+from bertviz_core.numbers import duration
 
 SOON = 1.0  # seconds
 LOADING = "Loading the model"  # the name of a stage
@@ -102,5 +103,5 @@ class Progress:
         if rate := self.rate:
             text += f", {1 / rate:,.0f} s each" if rate < 1 else f", {rate:,.0f} per second"
         if (left := self.eta) is not None:
-            text += f", about {left:,.0f} s left"
+            text += f", about {duration(left)} left"
         return text

@@ -58,9 +58,9 @@ def load(
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """The model, with its MLM head if any."""
+    """The model, with the head that predicts words if any."""
     try:
-        return load(checkpoint, device, dtype, language_model=not predicts_next_words(checkpoint))
+        return load(checkpoint, device, dtype, language_model=True)
     except ModelError:
         return load(checkpoint, device, dtype)
 

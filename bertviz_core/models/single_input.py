@@ -227,6 +227,29 @@ class Prediction:
 
 
 @in_standard_arithmetic
+def token_shares(
+    model: AttentionModel, example: Encoded, positions: Sequence[int], ablated: np.ndarray | None = None
+) -> np.ndarray:
+    """(position, token of the vocabulary) the probabilities that a model gives at positions of an input.
+
+    Args:
+        model: One that predicts words.
+        positions: From 0.
+        ablated: (layer, head) bool, the heads whose outputs are replaced by zeros; None for no head.
+    """
+    import torch
+
+    from bertviz_core.models.ablation import AblatedAttention
+
+    assert model.language_model is not None, "the model predicts words"
+    inputs = model.inputs(collate([example], model.tokens, model.device))
+    if ablated is not None:
+        inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
+    with torch.inference_mode(), running(model, inputs["input_ids"]):
+        logits = word_scores(model.language_model(**inputs))[0, list(positions)]
+    return np.asarray(logits.float().softmax(-1).cpu().numpy())
+
+
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
@@ -240,21 +263,12 @@ def predict(
     Returns:
         A prediction for each position where the two differ; none without a head that predicts words.
     """
-    import torch
-
-    from bertviz_core.models.ablation import AblatedAttention
-
-    positions = np.flatnonzero(original.example.ids != masked.example.ids)
-    if model.language_model is None or not len(positions):
+    positions = np.flatnonzero(original.example.ids != masked.example.ids).tolist()
+    if model.language_model is None or not positions:
         return ()
-    inputs = model.inputs(collate([masked.example], model.tokens, model.device))
-    if ablated is not None:
-        inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
-    with torch.inference_mode(), running(model, inputs["input_ids"]):
-        logits = word_scores(model.language_model(**inputs))[0, positions]
-    shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)
+    shares = token_shares(model, masked.example, positions, ablated)
     predictions = []
-    for position, row in zip(positions.tolist(), shares, strict=True):
+    for position, row in zip(positions, shares, strict=True):
         share = row[original.example.ids[position]]
         best = np.argsort(-row, kind="stable")[:TOP]
         likeliest = zip(token_labels(best, model.tokens), row[best].tolist(), strict=True)

@@ -1,25 +1,34 @@
-"""One head in all that is stored of it: a sentence of what it does, the facts that set it apart, small figures.
+"""One head in all that is stored of it: a sentence of what it does, the evidence, the facts that set it apart, small
+figures.
 
 The page, the command, the library and the file all show what `one_head` returns.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice, zip_longest
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from bertviz_core.analyses.base.findings import DECIDED, Finding
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
+from bertviz_core.analyses.base.found_heads import HeadRole
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_rows
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results, origin
+from bertviz_core.analyses.base.shown_inputs import Example
 from bertviz_core.analyses.behaviors import BROAD, DUPLICATE, INDUCTION, LINGUISTIC, linguistic
 from bertviz_core.heads import Head, first_number
 from bertviz_core.models.checkpoint import label_of
+from bertviz_core.numbers import NATS
 from bertviz_core.overview.head_columns import behavior_averages, behavior_heads, behaviors_of, columns, in_order
 
-FACTS = 3  # in the sentence
+FACTS = 3  # of what it is named for, and as many that set it apart
+EXAMPLES = 2  # stored inputs that show what it is named for
+LONGEST = 180  # characters of such an input
 APART = "What sets it apart"
 FURTHEST = "Furthest from the median of all heads"
 NOTHING = "has no named behavior"
@@ -28,7 +37,7 @@ REPEATS = {INDUCTION: "is an induction head", DUPLICATE: "is a duplicate-token h
 
 @dataclass(frozen=True)
 class Fact:
-    """A number of the head that is far from the median of all heads.
+    """A number of the head: one that it is named for, or one that is far from the median of all heads.
 
     Attributes:
         row: The number beside those of all heads.
@@ -48,8 +57,13 @@ class OneHead:
         full_label: The label and the head's name in other libraries.
         first: The number of the first layer and the first head in labels.
         role: What the head does, as the rest of a sentence that begins with the head.
-        facts: Its numbers that are furthest from the median of all heads, at most one of each analysis.
-        findings: The findings that name the head.
+        behaviors: Those of the overview, without what it finds, the one that says most first.
+        roles: What it finds, each after the name of its analysis.
+        examples: Stored inputs that show what it finds, each after the name of its analysis and the role.
+        facts: The numbers that it is named for, then those that set it apart, at most one of each analysis.
+        is_far: Whether a number sets it apart from most heads.
+        finding: What the first of these comes to; None where no finding is about it.
+        findings: The findings that name the head, without that.
         figures: Small figures, each with the name of its analysis.
         missing: The titles of the analyses that are not computed.
         origins: Of each analysis what its numbers are computed from.
@@ -61,7 +75,12 @@ class OneHead:
     full_label: str
     first: int
     role: str
+    behaviors: tuple[str, ...]
+    roles: tuple[tuple[str, HeadRole], ...]
+    examples: tuple[tuple[str, HeadRole, Example], ...]
     facts: tuple[Fact, ...]
+    is_far: bool
+    finding: Finding | None
     findings: tuple[Finding, ...]
     figures: tuple[tuple[str, HeadFigure], ...]
     missing: tuple[str, ...]
@@ -73,9 +92,45 @@ class OneHead:
         return f"Head {self.label} {self.role}."
 
     @property
-    def is_far(self) -> bool:
-        """Whether the first of its facts sets it apart."""
-        return bool(self.facts) and self.facts[0].row.is_far
+    def claim(self) -> str:
+        """What it does with the first number, in a line."""
+        if self.finding:
+            return self.finding.claim or self.finding.sentence
+        if self.role == NOTHING or not self.facts:
+            return self.does
+        row = self.facts[0].row
+        return f"{self.does.removesuffix('.')}: {row.text}, rank {row.rank} of {row.known.size}."
+
+    @property
+    def every_finding(self) -> tuple[Finding, ...]:
+        """The finding of the claim before the others."""
+        return ((self.finding,) if self.finding else ()) + self.findings
+
+    def fact_text(self, row: HeadRow) -> str:
+        """What stands beside the strip of a fact: the number, unless the claim has it, and the rank."""
+        rank = f"{row.rank} of {row.known.size}"
+        is_claimed = row is self.facts[0].row and self.role != NOTHING
+        return f"rank {rank}" if is_claimed else f"{row.text} · {rank}"
+
+    @cached_property
+    def salient_figures(self) -> tuple[tuple[str, HeadFigure], ...]:
+        """The figures that set it apart, the one that does most first, then courses along an axis, without the numbers
+        that are among the facts."""
+        return tuple(each for each in self._ranked if _is_salient(each[1]))
+
+    @cached_property
+    def other_figures(self) -> tuple[tuple[str, HeadFigure], ...]:
+        """The other figures, likewise."""
+        return tuple(each for each in self._ranked if not _is_salient(each[1]))
+
+    @property
+    def _ranked(self) -> list[tuple[str, HeadFigure]]:
+        named = {(fact.analysis, fact.row.name) for fact in self.facts}
+        left = [
+            (name, replace(figure, rows=tuple(row for row in figure.rows if (name, row.name) not in named)))
+            for name, figure in self.figures
+        ]
+        return sorted((each for each in left if each[1].has_numbers), key=lambda each: _salience(each[1]), reverse=True)
 
     @property
     def apart(self) -> str:
@@ -94,7 +149,7 @@ class OneHead:
     @property
     def facts_figure(self) -> HeadFigure:
         """The small figure of the facts."""
-        title = APART if self.is_far else FURTHEST
+        title = self.does.removesuffix(".") if self.role != NOTHING else APART if self.is_far else FURTHEST
         return HeadFigure(title, tuple(fact.row for fact in self.facts))
 
     @property
@@ -136,6 +191,12 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
     head.check(*columns(results)[0].values.shape)
     known = known or of_model(results)
     shown = in_order(results)
+    behaviors = () if known.members is None else tuple(behaviors_of(known.members, head))
+    behaviors = tuple(behavior for behavior in behaviors if behavior != LINGUISTIC)
+    roles = tuple((name, role) for name, result in shown for role in ANALYSES[name].head_roles(result, head))
+    named_for = (*(Fact(name, role.row) for name, role in roles), *_behavior_facts(results, head, behaviors))[:FACTS]
+    about = findings_on(known.findings, head)
+    finding = roles[0][1].finding if roles else _finding_of(about, named_for)
     named_figures = [(name, each.figure) for name, result in shown for each in ANALYSES[name].of_head(result, head)]
     return OneHead(
         model=label_of(shown[0][1].provenance["model"]["name"]),
@@ -144,8 +205,13 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         full_label=head.full_label(),
         first=first_number(),
         role=role_of(results, head, known),
-        facts=distinctive(results, head),
-        findings=findings_on(known.findings, head),
+        behaviors=behaviors,
+        roles=roles,
+        examples=_examples(roles),
+        is_far=any(row.is_far for _, rows in _apart(results, head) for row in rows),
+        facts=(*named_for, *distinctive(results, head, without=named_for)),
+        finding=finding,
+        findings=tuple(each for each in about if finding is None or each.sentence != finding.sentence),
         figures=tuple((name, figure) for name, figure in named_figures if figure.has_numbers),
         missing=tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         origins={name: origin(result.default_view().provenance) for name, result in shown},
@@ -159,22 +225,60 @@ def findings_on(found: Sequence[Finding], head: Head) -> tuple[Finding, ...]:
     return tuple({each.sentence: each for each in reversed(about)}.values())[::-1]
 
 
-def distinctive(results: Results, head: Head, count: int = FACTS) -> tuple[Fact, ...]:
-    """The facts of a head, the one furthest from the median of all heads first, those that one can see before others
-    (docs/methods.md, section 18)."""
+def _examples(roles: Sequence[tuple[str, HeadRole]]) -> tuple[tuple[str, HeadRole, Example], ...]:
+    """The first EXAMPLES, one of each role before a second one."""
+    rounds = zip_longest(*([(*named, example) for example in named[1].examples(LONGEST)] for named in roles))
+    return tuple(islice(filter(None, chain.from_iterable(rounds)), EXAMPLES))
+
+
+def _behavior_facts(results: Results, head: Head, behaviors: Sequence[str]) -> Iterator[Fact]:
+    """The number that decides each of a head's behaviors."""
+    for behavior in behaviors:
+        for name, result in in_order(results):
+            columns = [column for column in ANALYSES[name].columns if column.behavior == behavior]
+            yield from (Fact(name, row) for _, row in column_rows(columns, result, head))
+
+
+def _finding_of(about: Sequence[Finding], facts: Sequence[Fact]) -> Finding | None:
+    """The finding about the first fact."""
+    if not facts:
+        return None
+    columns = ANALYSES[facts[0].analysis].columns
+    quantities = [each.quantity for each in columns if each.label.removesuffix(NATS) == facts[0].row.name]
+    return next((each for each in about if each.analysis == facts[0].analysis and each.quantity in quantities), None)
+
+
+def distinctive(results: Results, head: Head, count: int = FACTS, without: Sequence[Fact] = ()) -> tuple[Fact, ...]:
+    """The facts that set a head apart, the most telling first, at most one of each analysis (docs/methods.md, section
+    18).
+
+    Args:
+        without: Facts that are named before, whose numbers are left out.
+    """
+    named = {(fact.analysis, fact.row.name) for fact in without}
     facts = []
-    for name, result in in_order(results):
-        head_rows = ANALYSES[name].of_head(result, head)
-        rows = [row for each in head_rows for row in each.figure.apart if row.is_apart]
-        if rows:
-            facts.append(Fact(name, max(rows, key=_distance)))
-    facts.sort(key=lambda fact: _distance(fact.row), reverse=True)
+    for name, rows in _apart(results, head):
+        left = [row for row in rows if (name, row.name) not in named]
+        if left:
+            facts.append(Fact(name, max(left, key=attrgetter("salience"))))
+    facts.sort(key=lambda fact: fact.row.salience, reverse=True)
     return tuple(facts[:count])
 
 
-def _distance(row: HeadRow) -> tuple[bool, float]:
-    """By what numbers are chosen and ordered: first those whose distance from the median one can see."""
-    return row.is_worth, abs(row.score)
+def _apart(results: Results, head: Head) -> Iterator[tuple[str, list[HeadRow]]]:
+    """The numbers of each analysis that may set the head apart, and do not lie among those of all heads."""
+    for name, result in in_order(results):
+        head_rows = ANALYSES[name].of_head(result, head)
+        yield name, [row for each in head_rows for row in each.figure.apart if row.is_apart]
+
+
+def _salience(figure: HeadFigure) -> tuple[bool, float]:
+    """How telling a small figure is: as its most telling number."""
+    return max((row.salience for row in figure.rows if row.is_apart), default=(False, 0.0))
+
+
+def _is_salient(figure: HeadFigure) -> bool:
+    return figure.curve is not None or any(row.is_apart and row.is_far for row in figure.rows)
 
 
 def role_of(results: Results, head: Head, known: OfModel) -> str:

@@ -1,8 +1,9 @@
 """Small figures and lines of one head as SVG in the text color of where they stand, without scripts."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isnan
+from operator import attrgetter
 
 import numpy as np
 
@@ -27,13 +28,13 @@ LETTER = 6.5  # width of a letter of a row
 DIGIT = 6.5  # width of a digit at an axis
 
 
-def figure_svg(figure: HeadFigure) -> str:
-    """The rows and the curve of a figure, one below the other."""
+def figure_svg(figure: HeadFigure, text: Callable[[HeadRow], str] = attrgetter("text")) -> str:
+    """The rows and the curve of a figure, one below the other; `text` says what stands at the right of a row."""
     parts: list[str] = []
     height = 0
     for row in figure.rows:
-        names = _name_lines(row)
-        parts.append(_row(row, names, height))
+        names = _name_lines(row.name, text(row))
+        parts.append(_row(row, names, text(row), height))
         height += ROW + LINE * (len(names) - 1)
     height -= 2 if figure.rows else 0
     if figure.curve:
@@ -42,23 +43,24 @@ def figure_svg(figure: HeadFigure) -> str:
     return _svg(parts, height, figure.title)
 
 
-def lines_svg(labels: Sequence[str], weights: np.ndarray, name: str) -> str:
-    """Tokens left and right, and lines as dark as the (query, key) weights."""
+def lines_svg(labels: Sequence[str], weights: np.ndarray, name: str, keys: Sequence[str] | None = None) -> str:
+    """Tokens left and right, and lines as dark as the (query, key) weights; `keys` are the right ones where those are
+    others."""
+    keys = labels if keys is None else keys
     left, right = 0.38 * WIDTH, 0.62 * WIDTH
     parts = []
     for query, key in np.argwhere(weights >= FAINTEST).tolist():
         weight = float(weights[query, key])
-        note = escaped(f"{labels[query]} to {labels[key]}: {weight:.2f}")
+        note = escaped(f"{labels[query]} to {keys[key]}: {weight:.2f}")
         ends = f'x1="{left + 5:.0f}" y1="{(query + 0.7) * LINE:.1f}" x2="{right - 5:.0f}" y2="{(key + 0.7) * LINE:.1f}"'
         parts.append(
             f'<line {ends} stroke="currentColor" stroke-width="2" opacity="{min(weight, 1):.2f}">'
             f"<title>{note}</title></line>"
         )
-    for index, label in enumerate(map(cut_end, labels)):
-        y = (index + 0.7) * LINE
-        parts.append(_text(label, left, y, 'text-anchor="end" dominant-baseline="central"'))
-        parts.append(_text(label, right, y, 'dominant-baseline="central"'))
-    return _svg(parts, LINE * (len(labels) + 0.4), name)
+    for side, x, look in ((labels, left, 'text-anchor="end" '), (keys, right, "")):
+        for index, label in enumerate(map(cut_end, side)):
+            parts.append(_text(label, x, (index + 0.7) * LINE, f'{look}dominant-baseline="central"'))
+    return _svg(parts, LINE * (max(len(labels), len(keys)) + 0.4), name)
 
 
 def _svg(parts: Sequence[str], height: float, name: str) -> str:
@@ -73,14 +75,14 @@ def _text(text: str, x: float, y: float, look: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="currentColor" {look}>{escaped(text)}</text>'
 
 
-def _name_lines(row: HeadRow) -> list[str]:
-    """The name of a row in lines that leave room for its number."""
-    room = int((WIDTH - 8) / LETTER) - 2 - len(row.text)
-    return textwrap.wrap(row.name, max(room, 16), max_lines=2, placeholder=" …") or [""]
+def _name_lines(name: str, text: str) -> list[str]:
+    """The name of a row in lines that leave room for the text at its right."""
+    room = int((WIDTH - 8) / LETTER) - 2 - len(text)
+    return textwrap.wrap(name, max(room, 16), max_lines=2, placeholder=" …") or [""]
 
 
-def _row(row: HeadRow, names: Sequence[str], top: float) -> str:
-    """The lines of the name and the number above a scale with the band, the median, the baseline and the head's dot."""
+def _row(row: HeadRow, names: Sequence[str], text: str, top: float) -> str:
+    """The lines of the name and the text above a scale with the band, the median, the baseline and the head's dot."""
     low, high = row.limits
 
     def x(value: float) -> float:
@@ -92,7 +94,7 @@ def _row(row: HeadRow, names: Sequence[str], top: float) -> str:
     parts = [
         f"<title>{escaped(row.sentence)}</title>",
         *(_text(line, 4, top + 14 + LINE * index, 'opacity="0.85"') for index, line in enumerate(names)),
-        _text(row.text, WIDTH - 4, top + 14, 'text-anchor="end" font-weight="600"'),
+        _text(text, WIDTH - 4, top + 14, 'text-anchor="end" font-weight="600"'),
         f'<path d="M6,{y} H{WIDTH - 6}" stroke="currentColor" opacity="0.25"/>',
         f'<rect x="{start:.1f}" y="{y - 5}" width="{max(end - start, 1):.1f}" height="10" rx="2" fill="currentColor" '
         'opacity="0.18"/>',

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,6 +45,7 @@ from bertviz_core.overview.head_columns import (
     columns,
     of_head,
 )
+from bertviz_core.overview.sentence_values import SentenceValues
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
@@ -252,8 +254,12 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     return rows
 
 
-def encoded_cards(results: Results) -> bytes:
-    """A card for each head, layer by layer, as JSON for the browser."""
+def encoded_cards(results: Results, on_sentence: SentenceValues = MappingProxyType({})) -> bytes:
+    """A card for each head, layer by layer, as JSON for the browser.
+
+    Args:
+        on_sentence: What the sentence whose lines it shows has of the same numbers; empty where that is not known.
+    """
     named = linguistic(results)
     members = behavior_heads(results)
     found = found_by_heads(results)
@@ -267,11 +273,18 @@ def encoded_cards(results: Results) -> bytes:
         card = {
             "title": f"Head {head.full_label()}",
             "behavior": role_words(members, titles, head) or NONE,
-            "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
+            "numbers": [_card_row(each, on_sentence, head) for each in highest],
             "lines": [each.line for each in of_head(results, head) if each.line],
         }
         cards.append(card)
     return json.dumps({"cards": cards}).encode()
+
+
+def _card_row(column: Column, on_sentence: SentenceValues, head: Head) -> tuple[str, str, str, str]:
+    """A quantity, its value on the sentence, which may be empty, its value on the corpora, and its rank there."""
+    value = on_sentence.get(column.quantity)
+    here = "" if value is None else column.spec.text(float(value[head]))
+    return column.spec.label, here, column.spec.text(column.values[head]), column.rank(head)
 
 
 def _found(name: str, word: str) -> str:

@@ -1,6 +1,6 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.findings import DECIDED, MARKS
 from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, corpus_size
+from bertviz_core.analyses.base.result import Result, Results, corpus_size
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin, printed_cells
@@ -28,6 +28,7 @@ from bertviz_core.plotting.drawing import WIDTH, figure_html, html_page
 from bertviz_core.plotting.html import bullets, element, table
 from bertviz_core.viewer.figure import lines_figure
 
+FIRST = 3  # figures with which the report begins
 ABSENT = "–"
 BERT = "BERT-base in the paper"
 CAPTIONS = {  # captions of the paper's figures with lines between two columns
@@ -53,22 +54,17 @@ def to_html(report: Report) -> bytes:
 
 def contents(report: Report) -> Iterator[str]:
     """The parts of the page below its title, as HTML: findings, a section for each result, and their origin."""
-    checkpoint = report.checkpoint
     results = report.results
-    corpora = dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values())
-    mode = "as in the paper" if report.settings.paper else "corrected"
-    yield element(
-        "p",
-        f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
-        f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. "
-        f"The paper: {paper.TITLE}, with BERT-base (12 layers of 12 heads).",
-    )
+    yield element("p", _summary(report))
+    opening = _opening(results)
+    yield from (_chart_html(chart, results[name]) for name, chart in opening)
     for warning in dict.fromkeys(line for result in results.values() for line in reading_warnings(result)):
         yield element("p class=strong", warning)
     yield from _findings(report)
     for analysis in ANALYSES.values():
         if analysis.name in results:
-            yield from _section(analysis, results[analysis.name])
+            first = [chart.name for name, chart in opening if name == analysis.name]
+            yield from _section(analysis, results[analysis.name], first)
     yield from _clearest(report)
     yield element("h2", "What was skipped or modified")
     yield bullets(_skipped(report) or ["Nothing."])
@@ -82,6 +78,37 @@ def contents(report: Report) -> Iterator[str]:
     yield element("h2", "How to cite")
     yield element("p", paper.CITATION)
     yield element("pre", BIBTEX)
+
+
+def _summary(report: Report) -> str:
+    """What the model is, what it was read on, and what it comes to, in a paragraph."""
+    checkpoint, findings = report.checkpoint, every_finding(report.results)
+    corpora = dict.fromkeys(result.provenance["corpus"]["name"] for result in report.results.values())
+    mode = "as in the paper" if report.settings.paper else "corrected"
+    behaviors = f"{findings[0].sentence} " if findings[0].state in DECIDED else ""
+    return (
+        f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
+        f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. {behaviors}{count_states(findings)}. Heads are named "
+        f"layer-head, counted from 1. The paper: {paper.TITLE}, with BERT-base (12 layers of 12 heads)."
+    )
+
+
+def _opening(results: Results) -> list[tuple[str, Chart]]:
+    """The figures with which the report begins, each after the name of its analysis: the first ones, those of heads
+    that find something before others."""
+    in_order = sorted((name for name in ANALYSES if name in results), key=lambda name: not ANALYSES[name].names_heads)
+    charts = ((name, next(iter(_charts(ANALYSES[name], results[name])), None)) for name in in_order)
+    return [(name, chart) for name, chart in charts if chart][:FIRST]
+
+
+def _charts(analysis: Analysis[Any, Any], result: Result) -> list[Chart]:
+    """The figures of a result that follow no choice."""
+    return [block for block in flat(analysis.shown(result)) if isinstance(block, Chart) and not block.follows]
+
+
+def _chart_html(chart: Chart, result: Result) -> str:
+    corpus = f"{result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
+    return _figure(chart.figure.update_layout(width=WIDTH), f"{_captioned(chart.title, chart.note)} {corpus}")
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -100,7 +127,8 @@ def _findings(report: Report) -> Iterator[str]:
     yield table("", ("section", "the paper, on BERT-base", "rule", name, "this run"), rows)
 
 
-def _section(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
+def _section(analysis: Analysis[Any, Any], result: Result, first: Sequence[str]) -> Iterator[str]:
+    """The findings, figures and tables of a result, without the figures that are the `first` of the report."""
     title = analysis.title
     if analysis.section:
         title += f" ({analysis.section})"
@@ -108,9 +136,9 @@ def _section(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
     lines = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(lines or [analysis.summary])
     shown = [*flat(analysis.shown(result))]
-    corpus = f"{result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
-    for chart in (block for block in shown if isinstance(block, Chart) and not block.follows):
-        yield _figure(chart.figure.update_layout(width=WIDTH), f"{_captioned(chart.title, chart.note)} {corpus}")
+    if first:
+        yield element("p class=caption", "Its first figure stands at the beginning of this report.")
+    yield from (_chart_html(chart, result) for chart in _charts(analysis, result) if chart.name not in first)
     papers = [block for block in shown if isinstance(block, Table) and block.is_of_paper]
     for each in papers:
         cells = printed_cells(each, len(each.table))

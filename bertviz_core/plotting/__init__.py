@@ -248,10 +248,25 @@ def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], 
     return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)
 
 
+# A file is a document of its own, and within a document that has loaded booktabs a table alone.
+BEFORE = r"""% Needs booktabs, which this file loads where it is compiled alone.
+\ifdefined\toprule\else
+\documentclass[a4paper,landscape]{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\pagestyle{empty}
+\begin{document}\small\def\bertvizend{\end{document}}
+\fi
+"""
+AFTER = "\\ifdefined\\bertvizend\\expandafter\\bertvizend\\fi\n"
+MATHS = {"->": r" $\to$ ", "→": r"$\to$", "–": "--", "−": "$-$"}
+
+
 def tabular(frame: pd.DataFrame) -> str:
-    """A table as a LaTeX tabular, numbers with one decimal; every text is escaped."""
+    """A table as a LaTeX tabular, numbers with one decimal; every text is escaped. It compiles as it is, and within a
+    document that loads booktabs."""
     shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
     shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
-    rows = str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")
+    rows = str(shown.to_latex(hrules=True))
+    for written, typeset in MATHS.items():
+        rows = rows.replace(written, typeset)
     # A line break and \midrule take what follows in brackets, or a star, as theirs.
-    return re.sub(r"^(\s*)([\[*])", r"\1{\2}", rows, flags=re.MULTILINE)
+    rows = re.sub(r"^(\s*)([\[*])", r"\1{\2}", rows, flags=re.MULTILINE)
+    return f"{BEFORE}{rows}{AFTER}"

@@ -129,19 +129,36 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
 
 
 PRINT_CSS = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
-  background: #fff; }
-h1 { font-size: 1.9rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dee2e6; } h3 { margin: 1.2rem 0 .3rem; }
+:root {
+  color-scheme: light dark;
+  --text: #1f2430; --page: #fff; --note: #5c6370; --line: #dee2e6; --soft: #f8f9fa; --strong: #adb5bd;
+}
+body {
+  font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
+  background: var(--page);
+}
+h1 { font-size: 1.9rem; } h3 { margin: 1.2rem 0 .3rem; }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
 figure { margin: 1.2rem 0; } figure, .wide { overflow-x: auto; }
-figcaption, .caption { color: #5c6370; font-size: .85rem; margin: 1rem 0 0; }
+figcaption, .caption { color: var(--note); font-size: .85rem; margin: 1rem 0 0; }
 table { border-collapse: collapse; font-size: .85rem; margin: .3rem 0 1rem; }
-th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; border-bottom: 1px solid #e9ecef; }
-th { border-bottom: 2px solid #adb5bd; } .dataframe td, td.number { text-align: right; white-space: nowrap; }
-.strong { font-weight: 600; } pre { background: #f8f9fa; padding: .8rem; font-size: .8rem; white-space: pre-wrap; }
+th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+th { border-bottom: 2px solid var(--strong); } .dataframe td, td.number { text-align: right; white-space: nowrap; }
+.strong { font-weight: 600; } pre { background: var(--soft); padding: .8rem; font-size: .8rem; white-space: pre-wrap; }
 li { overflow-wrap: anywhere; }
 @page { size: A4; margin: 16mm 14mm; }
+/* Figures are drawn on white, as they are saved: what has the colors of their template takes the page's. */
+@media screen and (prefers-color-scheme: dark) {
+  :root { --text: #e6e8ef; --page: #14161c; --note: #a6abb8; --line: #343946; --soft: #1c1f28; --strong: #5c6370; }
+  .js-plotly-plot .main-svg { background: transparent !important; }
+  .js-plotly-plot rect.bg:is([style*="rgb(255, 255, 255)"], [style*="fill: white"]) { fill: transparent !important; }
+  .js-plotly-plot text[style*="rgb(42, 63, 95)"] { fill: var(--text) !important; }
+  .js-plotly-plot path[style*="rgb(235, 240, 248)"] { stroke: var(--line) !important; }
+  .js-plotly-plot path[style*="fill: rgb(0, 0, 0)"] { fill: var(--text) !important; }
+  .js-plotly-plot path[style*="stroke: rgb(0, 0, 0)"] { stroke: var(--text) !important; }
+}
 @media print {
+  :root { color-scheme: light; }
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
   table { font-size: 8pt; } th, td { padding: .2rem .35rem; }
   h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }

@@ -175,17 +175,17 @@ class HeadMap {
   }
 
   showCard(head) {
-    const { cards, chosen, links } = this.data, card = cards?.[this.index(head)];
+    const { cards, chosen, links, guesses } = this.data, card = cards?.[this.index(head)];
     const { tokens, part } = this.data.preview ?? { tokens: [] };
     const rows = Math.max(1.15, Math.min(1.5, 22 / tokens.length)); // in letters
     const drawn = (width, font) => this.lines(head, width, rows * font);
-    if (card) fillCard(this.card, card, drawn, part, head === chosen ? links : []);
+    if (card) fillCard(this.card, card, drawn, part, head === chosen ? guesses : null, head === chosen ? links : []);
   }
 
   act(target) {
     const { head } = target?.closest?.(".point")?.dataset ?? {};
     if (!head) return;
-    this.data = { ...this.data, chosen: head, links: [] };
+    this.data = { ...this.data, chosen: head, links: [], guesses: null };
     this.draw();
     this.picture.querySelector(`[data-head="${head}"]`).focus({ preventScroll: true });
     this.send("head", head);

@@ -18,16 +18,26 @@ function previewOf(tokens, maps, index, width, line) {
   return svg("svg", { class: "preview", "aria-hidden": "true", ...size }, ...parts);
 }
 
-// A head in a few words; preview: a function of a width that draws its lines on the short text; part: which of the tokens these are
-function fillCard(card, { title, behavior, numbers, lines }, preview, part, links) {
+// A head in a few words; preview: a function of a width that draws its lines on the short text; part: which of the tokens
+// these are; guesses: what the model guesses for a word with and without the head
+function fillCard(card, { title, behavior, numbers, lines }, preview, part, guesses, links) {
   card.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
   const { paddingLeft, fontSize } = getComputedStyle(card);
-  const drawn = preview(card.clientWidth - 2 * parseFloat(paddingLeft), parseFloat(fontSize));
+  const width = card.clientWidth - 2 * parseFloat(paddingLeft); // 0 or less while the page is not laid out
+  const drawn = width > 0 && preview(width, parseFloat(fontSize));
   if (drawn) card.append(html("p", { class: "part" }, "On your sentence"), drawn);
   if (part) card.append(html("p", { class: "part" }, part));
-  if (lines.length || numbers.length) card.append(html("p", { class: "part corpora" }, "On the corpora, with the rank among all heads"));
+  if (guesses) card.append(tableOf(guesses.header, guesses.rows));
+  if (numbers.length) {
+    const isHere = numbers.some(([, here]) => here);
+    const columns = (row) => (isHere ? row : [row[0], ...row.slice(2)]);
+    card.append(tableOf(columns(["quantity", "on your sentence", "on the corpora", "rank"]), numbers.map(columns)));
+  }
   for (const line of lines) card.append(html("p", {}, line));
-  const list = card.appendChild(html("dl"));
-  for (const [label, value, rank] of numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));
   for (const [text, href] of links) card.append(html("p", {}, appLink(href, text)));
+}
+
+function tableOf(header, rows) {
+  const line = (cells, tag) => html("tr", {}, ...cells.map((cell) => html(tag, {}, cell)));
+  return html("table", {}, html("thead", {}, line(header, "th")), html("tbody", {}, ...rows.map((row) => line(row, "td"))));
 }

@@ -20,6 +20,7 @@ from bertviz_core.comparison import result as comparisons
 from bertviz_core.emergence import series
 from bertviz_core.heads import Head
 from bertviz_core.overview import clearest_heads, finder, head_columns, summary
+from bertviz_core.overview import starts as overview_starts
 from bertviz_core.plotting import head_map
 from bertviz_core.viewer import preview
 from pages.shared.memoize import memoized
@@ -39,6 +40,7 @@ findings = memoized(registry.findings)
 found_by_heads = memoized(behaviors.found_by_heads)
 head_roles = memoized(tour.head_roles)
 linguistic = memoized(behaviors.linguistic)
+starts = memoized(overview_starts.starts)
 select = memoized(tour.Step.select)
 
 shipped = memoized(series.shipped)

@@ -39,9 +39,10 @@ def _examples(examples: Sequence[Example], name: str) -> None:
             _input(each)
         return
     items = []
+    analysis = session.current().page
     for each in examples:
-        notes = [{"text": text, "link": _address(opened)} for text, opened in each.links]
-        items.append(page.Drawing(each.title, each.svg, _address(each.opened), notes))
+        notes = [{"text": text, "link": address(opened, analysis)} for text, opened in each.links]
+        items.append(page.Drawing(each.title, each.svg, address(each.opened, analysis), notes))
     page.drawings(items, name, session.selection().basis)
 
 
@@ -100,11 +101,11 @@ def _open(example: Example) -> None:
         links.to_segment(example.opened.segment, session.selection().head)
 
 
-def _address(opened: Opened | OpenedWords | None) -> str:
-    """The viewer's address for an input; empty where it is not known."""
+def address(opened: Opened | OpenedWords | None, analysis: str) -> str:
+    """The viewer's address for an input of an analysis; empty where it is not known."""
     selection = session.selection()
     if isinstance(opened, OpenedWords):
-        corpus = selection.corpora[ANALYSES[session.current().page].corpus]
+        corpus = selection.corpora[ANALYSES[analysis].corpus]
         least = {"least": 0.0} if opened.every_line else {}
         origin = f"{corpus.name}, {opened.where}"
         words, pinned, direction = opened.words, opened.pinned, opened.direction

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -38,6 +38,18 @@ LOOKS = {  # of a verdict's chip: color and icon; others are gray
     UNDECIDED: ("gray", "pending"),
     DEMONSTRATION: ("violet", "science"),
 }
+
+
+class GuessTable(TypedDict):
+    """A table on a card.
+
+    Attributes:
+        header: The titles of its columns.
+        rows: The texts of each row.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def row(alignment: Literal["bottom", "center"] = "bottom", **options: Any) -> DeltaGenerator:
@@ -188,6 +200,7 @@ def head_map(
     lines: bytes | None = None,
     cards: bytes = b"",
     opened: Mapping[str, str] | None = None,
+    guesses: GuessTable | None = None,
     height: int | None = None,
     ringed: bool = True,
 ) -> None:
@@ -197,7 +210,8 @@ def head_map(
         selection: Has the chosen head, and what the map is drawn from.
         lines: What pointing at a head previews, from `preview`; None for the lines on its short sentence.
         cards: Cards beside the map, from `encoded_cards`; empty for none.
-        opened: The addresses of the links on a card, by their texts.
+        opened: The addresses of the links on the card of the chosen head, by their texts.
+        guesses: What the model guesses for a word with and without the chosen head, on its card.
         height: The height of the map in pixels; None for one that fits.
         ringed: Whether the chosen head is ringed, which may give an answer away.
     """
@@ -215,6 +229,7 @@ def head_map(
         "height": height,
         "origin": basis.caption,
     }
+    data["guesses"] = guesses
     data["links"] = [*(opened or {}).items()]
     if lines is None:
         lines = preview.of(selection)

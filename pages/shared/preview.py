@@ -1,19 +1,33 @@
 """The attention of all heads on a short sentence, for maps of heads: stored, or measured in the background."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from typing import TypeVar
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.errors import BertvizError, StoreError
+from bertviz_core.models.guesses import WordGuesses, can_guess, positions
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer.input_attention import InputAttention, InputView
-from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_stored, preview_key
+from bertviz_core.viewer.preview import (
+    SENTENCE,
+    compute_preview,
+    of_stored,
+    preview_key,
+    values_of_stored,
+    words_of_stored,
+)
 from pages.shared import services
 from pages.shared.costly import of_input
 from pages.shared.state.selection import Selection
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 def of(selection: Selection) -> bytes:
@@ -25,21 +39,59 @@ def of(selection: Selection) -> bytes:
     return shown
 
 
-def of_sentence(sentence: str, selection: Selection) -> bytes:
-    """The lines of every head on a reader's sentence as JSON, computed now; those of the example as `of` has them.
+def of_sentence(sentence: str, selection: Selection, *, at_once: bool = False) -> bytes:
+    """The lines of every head on a reader's sentence as JSON, computed now.
+
+    Args:
+        at_once: Whether those on the example are computed now too, where they are not stored; else they are as `of` has
+            them.
 
     Raises:
         BertvizError: The sentence has no tokens, or the model cannot run it.
     """
+    if sentence == SENTENCE and ((lines := of(selection)) or not at_once):
+        return lines
+    read = single(sentence, selection)
+    return of_input(_attention(read, selection), len(read.example) + read.cut)
+
+
+def values_of(sentence: str, selection: Selection) -> dict[str, np.ndarray]:
+    """The (layer, head) numbers that decide behaviors, of a reader's sentence, computed now; those of the example as
+    they are stored, empty where they are not, or are of another mode. Raises BertvizError as `of_sentence` does."""
+    if sentence != SENTENCE:
+        model = services.model(selection.checkpoint, selection.settings.dtype)
+        return services.sentence_values(model, single(sentence, selection).example, selection.settings)
+    return {} if selection.settings.paper else _of_example(values_of_stored, selection)
+
+
+def words_to_guess(sentence: str, selection: Selection) -> dict[int, str]:
+    """The tokens of a reader's sentence that the model can guess, by position, from 0; those of the example as they are
+    stored, none where they are not. Raises BertvizError as `of_sentence` does."""
     if sentence == SENTENCE:
-        return of(selection)
-    single = _single(sentence, selection)
-    return of_input(_attention(single, selection), len(single.example) + single.cut)
+        return _of_example(words_of_stored, selection)
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    read = single(sentence, selection)
+    labels = read.layout.tokens.labels
+    return {position: labels[position] for position in positions(model, read)} if can_guess(model) else {}
+
+
+def guesses_of(sentence: str, position: int, selection: Selection) -> WordGuesses:
+    """What the model guesses for one of `words_to_guess`, with and without the chosen head."""
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    return services.guesses(model, single(sentence, selection), position, selection.head)
+
+
+def maps_of(sentence: str, selection: Selection) -> tuple[OneInput, np.ndarray]:
+    """A sentence as the chosen model reads it, and its (layer, head, query, key) weights; raises BertvizError as
+    `of_sentence` does."""
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    read = single(sentence, selection)
+    return read, services.attention(model, read.example, selection.settings.weights)
 
 
 def pictures(sentence: str, selection: Selection) -> HeadMap:
     """The map of small pictures of all heads on a sentence, computed now; raises BertvizError as `of_sentence` does."""
-    return _attention(_single(sentence, selection), selection).pictures()
+    return _attention(single(sentence, selection), selection).pictures()
 
 
 def of_run(origin: Provenance, selection: Selection) -> bytes:
@@ -59,7 +111,8 @@ def wait_for(selection: Selection) -> None:
         services.rerun_after(measured)
 
 
-def _single(sentence: str, selection: Selection) -> OneInput:
+def single(sentence: str, selection: Selection) -> OneInput:
+    """A sentence as the chosen model reads it; raises BertvizError where it has no tokens."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     return from_text(sentence, "", model.tokens, selection.settings)
 
@@ -71,6 +124,14 @@ def _attention(single: OneInput, selection: Selection) -> InputAttention:
 
 def _key(selection: Selection) -> str:
     return preview_key(selection.checkpoint.fingerprint(), selection.settings.weights, selection.settings.dtype)
+
+
+def _of_example(read: Callable[[bytes], dict[K, T]], selection: Selection) -> dict[K, T]:
+    """What is read of the stored preview; empty where there is none, and where it is damaged."""
+    with suppress(ValueError, KeyError, StoreError):
+        if data := services.store().get(_key(selection)):
+            return read(data)
+    return {}
 
 
 def _stored(key: str) -> bytes:

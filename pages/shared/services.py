@@ -24,13 +24,17 @@ from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.heads import Head
 from bertviz_core.inputs import split_words
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import FirstSegments, Segments
+from bertviz_core.models import guesses as word_guesses
 from bertviz_core.models import loading, single_input
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.guesses import WordGuesses
 from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.models.model import AttentionModel, with_weights
+from bertviz_core.overview.sentence_values import sentence_values as compute_values
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
@@ -192,6 +196,18 @@ def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.n
 def viewed(model: AttentionModel, single: single_input.OneInput, weights: Weights, view: InputView) -> InputAttention:
     """What a view shows of one input. What is memoized of it is cached as long as it is cached here."""
     return apply_view(single.layout, attention(model, single.example, weights), view)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_by_content)
+def sentence_values(model: AttentionModel, example: Encoded, settings: Settings) -> dict[str, np.ndarray]:
+    """The (layer, head) numbers that decide behaviors, of one input."""
+    return compute_values(model, example, settings)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_by_content)
+def guesses(model: AttentionModel, single: single_input.OneInput, position: int, head: Head) -> WordGuesses:
+    """What a model guesses for a token, with and without a head."""
+    return word_guesses.guesses(model, single, position, head)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # it reads a header for each stored result

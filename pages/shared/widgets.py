@@ -14,7 +14,18 @@ from typing import Any, Protocol, TypeVar, get_args, get_origin
 
 import streamlit as st
 
-from bertviz_core.choices import Between, Choices, default, doc_of, hints, label_of, limits_of, options_of, required
+from bertviz_core.choices import (
+    Between,
+    Choices,
+    default,
+    doc_of,
+    hints,
+    label_of,
+    limits_of,
+    longest_of,
+    options_of,
+    required,
+)
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_keys
 from pages.shared.state import session
@@ -89,6 +100,32 @@ def toggle(label: str, field: str, value: bool, **more: Any) -> bool:
 def text(label: str, field: str, value: str, **more: Any) -> str:
     """A field of text."""
     return _draw(st.text_input, label, field=field, value=value, **more)
+
+
+def sentence(label: str, field: str, value: str, **more: Any) -> str:
+    """A field of text that takes what is pasted at any length: a text that is longer than the address holds is cut, and
+    `sentence_note` says so."""
+    longest = longest_of(type(session.current().part(field)), field)
+    assert longest is not None, "a text that an address holds"
+
+    def cut() -> None:
+        entered = getattr(session.current().part(field), field)
+        session.choose(**{field: entered[:longest]})
+        st.session_state[_length(field)] = entered[:longest], len(entered)
+
+    return _draw(st.text_input, label, field=field, value=value, on_change=cut, **more)
+
+
+def sentence_note(field: str) -> str:
+    """What is not read of a text that was entered in the field of `sentence`; empty where all of it is."""
+    read, length = st.session_state.get(_length(field), ("", 0))
+    is_cut = read == getattr(session.current().part(field), field) and length > len(read)
+    return f"The first {len(read):,} of {length:,} characters are read." if is_cut else ""
+
+
+def _length(field: str) -> str:
+    """The key of the text of a field that was read last, and of how long it was."""
+    return f"length of {field}"
 
 
 def multiselect(label: str, options: Sequence[str], field: str, value: Sequence[str], **more: Any) -> tuple[str, ...]:

@@ -89,13 +89,16 @@ def of_averages(analysis: str) -> Result:
     )
 
 
+ALONE, WITH_INTERVAL = (".3f", ".2f", ".1%", ".0%", "+.3f"), (".5f", "+.5f", ".3%")  # of an error of 1e-4
+
+
 def numbers_of(result: Result) -> dict[str, set[str]]:
     """The quantities of each number, as a sentence may write it: those of heads, of layers, and the mean of all."""
     texts: dict[str, set[str]] = {}
     for quantity in result.quantities:
         values = result[quantity]
         for value in (*values.flat, *values.mean(1), values.mean()):
-            forms = (".1f",) if quantity == "uniform_ordinary" else (".3f", ".2f", ".1%", ".0%", "+.3f")
+            forms = (".1f",) if quantity == "uniform_ordinary" else ALONE + WITH_INTERVAL
             for form in forms:
                 texts.setdefault(format(value, form), set()).add(quantity)
     return texts
@@ -161,7 +164,7 @@ def test_a_sentence_of_a_loss_names_what_is_ablated_or_has_a_gradient():
         assert not list(unnamed(text, statement.name, numbers)), text
     sentence = ANALYSES["ablation"].statements[1].finding("ablation", "", result).sentence
     assert "the masked-word loss of 2.53 nats" in sentence
-    assert "2 heads that attend mostly to [SEP] change it by +1.370" in sentence
+    assert "2 heads that attend mostly to [SEP] change it by +1.37 ± 0.20 nats" in sentence
 
     values = {"attention_to_sep": 0.61, "to_sep": 0.31, "to_other": 2.0}
     mean = np.array([[[value]] for value in values.values()])

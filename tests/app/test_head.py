@@ -1,11 +1,12 @@
 """The page of one head: what it says is what the command, the library and the file say; and how one gets there."""
 
 import json
+import re
 
 import pytest
 
 import bertviz_core as bv
-from tests.support.driving import open_app, parameter, words
+from tests.support.driving import open_app, parameter, unescaped, words
 from tests.support.running import run
 from tests.support.shipped import clearest
 
@@ -27,15 +28,40 @@ def test_page_command_library_and_file_say_the_same(tmp_path):
     assert run("head", label, "--store", tmp_path / "store", "--out", out).returncode == 0
     file = out.read_text(encoding="utf-8")
     assert printed.splitlines()[0] == of_library.sentence
-    says = words(app).replace("**", "").replace("\u2060", "")
-    assert of_library.sentence in says
-    assert of_library.shown.does in file and of_library.shown.apart in file
+    says = re.sub(r"\[(\S+)\]\(\S+\)", r"\1", unescaped(words(app)).replace("**", ""))
+    assert of_library.shown.claim in says and of_library.shown.claim in file and of_library.shown.claim in printed
     numbers = of_library.to_frame()["text"]
     drawn = "".join(item["svg"] for item in drawings(app))
     for number in numbers:
         written = number.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;").replace("'", "&#x27;")
         assert number in printed and written in file and written in drawn
+    assert {each["title"] for each in drawings(app)} >= {shown.title for _, shown in of_library.shown.salient_figures}
     assert file == of_library.to_html()
+
+
+@pytest.mark.parametrize(("head", "named", "total"), [("3-1", "dobj: sentence ", 2), ("2-2", "coreference: ", 1)])
+def test_a_named_head_shows_the_input_that_it_is_named_for_and_the_way_to_all_others(head, named, total):
+    app = open_app("head", head=head)
+    parts = [each.proto.json for each in app.main.get("bidi_component")]
+    (examples,) = [json.loads(part) for part in parts if "All its guesses" in part]
+    assert examples[0]["title"].startswith(named) and len(examples) == total
+    for each in examples:
+        assert re.search(r"(\d+) of \1 (guesses )?right", each["title"]) and "attention_viewer?" in each["link"]
+        assert f"head={head}" in each["notes"][0]["link"]
+    assert not app.error and "Where it is clearest" not in str(drawings(app))
+
+
+def test_a_sentence_of_one_s_own_is_drawn_as_the_stored_ones_are_and_cut_aloud():
+    app = open_app("head", head="3-1", sentence="She bought a red bicycle.")
+    (own,) = [each for each in drawings(app) if each["title"] == "On your sentence"]
+    assert "bicycle ← bought" in own["svg"] and "own+text" in own["link"].replace("%20", "+")
+    app.text_input(key="sentence").set_value("word " * 100).run()
+    assert "The first 300 of 500 characters are read." in words(app) and "24 of 60 words" in str(drawings(app))
+    lines = open_app("head", head="1-3", sentence="<b>cats</b> \U0001f600")
+    (own,) = [each for each in drawings(lines) if each["title"] == "On your sentence"]
+    assert "&lt;" in own["svg"] and "<b>" not in own["svg"] and "[UNK]" in own["svg"]
+    empty = open_app("head", head="1-3", sentence="\u200b")
+    assert not empty.exception and "There is no token in this text." in unescaped(empty.info[0].value)
 
 
 def test_the_next_head_is_shown_without_another_page():

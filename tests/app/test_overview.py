@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.heads import Head
 from pages.shared import page
 from pages.shared.frame import PANEL
+from pages.shared.frame.context import UPLOAD_FIRST
 from tests.support import shipped
 from tests.support.driving import ROOT, open_app, parameter, paste, unescaped, wait_for_job, words
 from tests.support.running import run
@@ -38,7 +39,9 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     cards = {each["title"]: each for each in listed}
     card = f"Head {Head.parse(head).full_label()}"
     assert len(cards) == COUNT and cards[card]["behavior"] == "previous token"
-    first = [(label, rank) for label, _, rank in cards[card]["numbers"]]
+    first = [(label, rank) for label, _, _, rank in cards[card]["numbers"]]
+    here = {label: value for label, value, *_ in cards[card]["numbers"]}
+    assert float(here["attention to the previous token"]) > 0.9  # on the example, whose numbers ship
     assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 2
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"
@@ -66,6 +69,34 @@ def test_the_lines_of_all_heads_are_of_the_reader_s_sentence_which_the_address_h
     assert len(tokens) == 24 and part == "Lines on the first 24 of 62 tokens"
 
 
+def guesses_of(app: AppTest) -> dict[str, Any] | None:
+    """The table of guesses on the card of the chosen head."""
+    (data,) = [each for each in map(json.loads, drawn_map(app).splitlines()) if "guesses" in each]
+    return data["guesses"]
+
+
+def test_a_click_switches_a_named_head_on_and_the_card_has_the_guesses_with_and_without_it() -> None:
+    app = open_app()
+    assert re.search(r"Start with head \S+, which finds direct objects in 79 of 100\.", unescaped(words(app)))
+    assert guesses_of(app) is None  # of the example only once a word is chosen: a page of stored results runs no model
+    app.button(key="start-0").click().run()
+    assert parameter(app, "head") == "3-1" and parameter(app, "sentence") == app.text_input(key="sentence").value
+    table = guesses_of(app)
+    assert table is not None and table["header"][1:] == ["with", "without 3-1"]
+    assert [cells[0].startswith("✓ ") for cells in table["rows"]].count(True) == 1
+    app.selectbox(key="word").set_value(2).run()
+    changed = guesses_of(app)
+    assert changed is not None and changed["header"][0] != table["header"][0] and parameter(app, "word") == "2"
+
+
+def test_a_paste_of_any_length_is_cut_and_says_so_until_another_sentence_comes() -> None:
+    app = open_app()
+    app.text_input(key="sentence").set_value("cat " * 150).run()
+    assert "The first 300 of 600 characters are read." in words(app) and len(parameter(app, "sentence")) == 300
+    app.button(key="start-0").click().run()
+    assert "characters are read" not in words(app)
+
+
 def test_a_sentence_without_tokens_says_so_and_leaves_the_map() -> None:
     app = open_app(sentence="  ")
     assert not app.error and "There is no token in this text." in unescaped(app.info[0].value)
@@ -80,6 +111,10 @@ def test_three_ways_lead_on() -> None:
     app.run()
     next(b for b in app.button if b.label == "Use your corpus").click().run()
     assert app.session_state[PANEL] is True
+    assert [each.label for each in app.text_area] == ["Or paste text"]
+    assert app.session_state[UPLOAD_FIRST] is True  # upload and paste stand above the model
+    app.session_state[PANEL] = False
+    assert app.run().session_state[UPLOAD_FIRST] is False
 
 
 def test_what_is_folded_is_drawn_once_it_is_open() -> None:

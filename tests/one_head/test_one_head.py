@@ -1,6 +1,7 @@
 """One head: its facts are those of the definition, and all its forms say the same."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from math import isnan
@@ -12,10 +13,11 @@ import pytest
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads, counting_from
-from bertviz_core.one_head.clear_input import clear_input, lines, window
-from bertviz_core.one_head.description import FACTS, FURTHEST, NOTHING, distinctive, of_model, one_head
+from bertviz_core.one_head.clear_input import clear_input, clear_input_of, lines, window
+from bertviz_core.one_head.description import APART, FACTS, FURTHEST, NOTHING, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import figure_svg, lines_svg
 from bertviz_core.one_head.files import to_frame, to_html, to_json, to_text
 from bertviz_core.overview.head_columns import columns
@@ -41,22 +43,71 @@ def test_rows_are_placed_among_all_heads_as_defined(results):
                 assert f"rank {row.rank} of " in row.sentence
 
 
-def test_facts_are_the_furthest_from_the_median_one_of_each_analysis(results):
+def test_facts_are_chosen_by_effect_and_rank_one_of_each_analysis(results):
     for head in all_heads(*columns(results)[0].values.shape)[::5]:
         best = {}
+        is_far = False
         for name, result in results.items():
-            scores = []
+            found = []
             for row in rows_apart(name, result, head):
                 numbers = [number for number in row.others.reshape(-1).tolist() if not isnan(number)]
                 below, above = sum(other < row.value for other in numbers), sum(other > row.value for other in numbers)
                 if max(below, above) >= 0.75 * len(numbers) and not row.low <= row.median <= row.high:
-                    scores.append((row.is_worth, abs(oracle.score(row.value, numbers))))
-            if any(score for _, score in scores):
-                best[name] = max(scores)
+                    found.append((row.is_worth, oracle.salience(row.value, numbers, row.limits)))
+                    is_far |= row.is_worth and abs(oracle.score(row.value, numbers)) >= 3
+            if found:
+                best[name] = max(found)
         expected = sorted(best.values(), reverse=True)[:FACTS]
         facts = distinctive(results, head)
-        assert [abs(fact.row.score) for fact in facts] == pytest.approx([score for _, score in expected])
+        assert [fact.row.salience[1] for fact in facts] == pytest.approx([salience for _, salience in expected])
         assert len({fact.analysis for fact in facts}) == len(facts)
+        assert one_head(results, head).is_far == is_far
+
+
+def test_a_head_begins_with_what_it_is_named_for_and_stored_inputs_that_show_it(results):
+    """Of every named head: each example has only right guesses, and no number is among the facts twice."""
+    for label, names in linguistic(results).items():
+        shown = one_head(results, Head.parse(label))
+        assert [role.name for _, role in shown.roles] == names.split(", ")
+        assert shown.facts[0].row is shown.roles[0][1].row and shown.claim == shown.roles[0][1].finding.claim
+        assert shown.examples and shown.fact_text(shown.facts[0].row) == f"rank {shown.facts[0].row.rank} of 72"
+        assert clear_input_of(results, shown) is None
+        for _, role, example in shown.examples:
+            right, total = map(int, re.search(r"(\d+) of (\d+) (?:guesses )?right", example.title).groups())
+            assert 0 < right == total and ET.fromstring(example.svg).tag.endswith("svg"), role.name
+        rows = [(fact.analysis, fact.row.name) for fact in shown.facts]
+        others = {
+            (name, row.name) for name, each in (*shown.salient_figures, *shown.other_figures) for row in each.rows
+        }
+        assert len({*rows}) == len(rows) and not others & {*rows}
+
+
+def test_a_behavior_is_claimed_with_its_number_and_drawn_where_it_is_clearest(results):
+    shown = one_head(results, Head(4, 1))
+    row = shown.facts[0].row
+    assert shown.claim == f"Head 5-2 attends mostly to [CLS]: {row.text}, rank {row.rank} of 72."
+    clear = clear_input_of(results, shown)
+    assert clear is not None and clear.row.name == row.name == "attention to [CLS]"
+
+
+def test_a_head_that_repeats_is_drawn_on_the_repetition(results, demo):
+    shown = one_head(results, Head(2, 9))
+    clear = clear_input_of(results, shown)
+    queries, keys = clear.repetition
+    tokens = clear.segment.tokens
+    assert tokens[queries] == tokens[keys][:-1] and queries.start - keys.start == clear.length
+    labels = [each.text for each in ET.fromstring(lines(demo, clear).svg).iter() if each.tag.endswith("}text")]
+    assert len(labels) == len(tokens[queries]) + len(tokens[keys])
+
+
+def test_figures_that_say_nothing_are_the_last(results):
+    for head in (Head(0, 2), Head(3, 3), Head(1, 1)):
+        shown = one_head(results, head)
+        apart = [[row.salience for row in each.rows if row.is_apart] for _, each in shown.salient_figures]
+        scores = [max(each, default=(False, 0)) for each in apart]
+        assert scores == sorted(scores, reverse=True)
+        assert not any(row.is_apart and row.is_far for _, each in shown.other_figures for row in each.rows)
+        assert {name for name, _ in shown.salient_figures} | {name for name, _ in shown.other_figures} <= {*results}
 
 
 def test_a_head_that_looks_far_because_it_looks_at_its_sink_is_not_set_apart_by_that(results):
@@ -71,7 +122,7 @@ def test_a_head_that_copies_the_previous_token_says_so(results):
     head = Head(*np.unravel_index(values.argmax(), values.shape))
     shown = one_head(results, Head(int(head.layer), int(head.head)))
     assert shown.sentence.startswith(f"Head {shown.label} attends mostly to the previous token. What sets it apart: ")
-    assert any(f"Head {shown.label} puts" in finding.sentence for finding in shown.findings)
+    assert shown.claim.startswith(f"Head {shown.label} puts") and shown.finding not in shown.findings
 
 
 def test_numbers_that_all_heads_share_set_nothing_apart():
@@ -121,7 +172,8 @@ def test_every_file_says_the_sentence_and_has_the_numbers(results):
     shown = one_head(results, Head(1, 1))
     text, page, whole = to_text(shown), to_html(shown, None), json.loads(to_json(shown))
     assert text.startswith(shown.sentence) and whole["sentence"] == shown.sentence
-    assert shown.does in page and shown.apart.replace("'", "&#x27;") in page
+    assert shown.claim in page and [each["text"] for each in whole["examples"]] == [shown.examples[0][2].text]
+    assert shown.examples[0][2].text in text and shown.examples[0][2].svg in page
     rows = [row for each in whole["figures"] for row in each["rows"]]
     table = to_frame(shown)
     assert [row["value"] for row in rows] == table["value"].tolist()
@@ -160,15 +212,11 @@ def test_the_clearest_input_is_the_only_one_with_its_value(results):
 
 
 def test_the_small_figure_of_a_head_like_most_does_not_say_that_it_is_apart(results):
-    shown = one_head(results, Head(4, 3))
-    assert shown.apart.startswith(f"{shown.facts_figure.title}: ")
-    first = shown.facts[0]
-    near = replace(shown, facts=(replace(first, row=replace(first.row, value=first.row.median)),))
-    assert near.facts_figure.title != shown.facts_figure.title and near.facts_figure.title == FURTHEST
-    assert replace(near, role=NOTHING).apart.startswith(
-        "It is like most heads; furthest from the median of all heads: "
-    )
-    assert replace(near, role="is best at dobj").apart.startswith(f"{FURTHEST}: ")
+    shown = one_head(results, Head(3, 3))
+    assert shown.role == NOTHING and not shown.is_far and shown.facts_figure.title == FURTHEST
+    assert shown.apart.startswith("It is like most heads; furthest from the median of all heads: ")
+    assert replace(shown, is_far=True).apart.startswith(f"{APART}: ")
+    assert replace(shown, role="is best at dobj").apart.startswith(f"{FURTHEST}: ")
 
 
 def test_lines_are_of_the_input_in_which_the_head_is_clearest(results, demo):

@@ -62,7 +62,7 @@ def test_the_step_past_half_of_the_way_is_named(own):
     name, figure = shown.figures[0]
     assert (name, figure.title, figure.curve.ticks) == (ANALYSIS, TITLE, ("0", "1", "2", "3"))
     assert figure.curve.values == pytest.approx(values)
-    assert figure.sentence.startswith("Attention to the previous token goes from 0.0100 ± ")
+    assert figure.sentence.startswith("Attention to the previous token goes from 0.01000 ± ")
     assert figure.sentence.endswith("is past half of the way at step 2.")  # 0.6 of 0.01 to 0.95
 
 

@@ -33,3 +33,11 @@ def quantile(share, numbers):
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def salience(own, numbers, limits):
+    """The distance from the median as a share of the scale, over the number of heads as far out on its side."""
+    known = [number for number in numbers if not math.isnan(number)]
+    center = middle(known)
+    beyond = [number for number in known if (number >= own if own >= center else number <= own)]
+    return abs(own - center) / (limits[1] - limits[0]) / len(beyond)

@@ -15,6 +15,7 @@ from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.cli.commands import app
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
+from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.plotting.html import bullets, element, table
@@ -52,6 +53,17 @@ def test_no_address_in_it_leads_anywhere(report):
     page = page.replace(get_plotlyjs(), "")
     assert not re.search(r"""(src|href|url\()=?\s*["']?(https?:)?//""", page)
     assert "<link" not in page and "@import" not in page
+
+
+def test_it_opens_with_a_paragraph_and_three_figures_each_of_which_stands_once(report):
+    page = to_html(report).decode()
+    opening, _, rest = page.partition("<h2>")
+    assert opening.count("<figure>") == 3 and opening.count("<p>") == 1
+    assert count_states(every_finding(report.results)) in opening
+    charts = [each for result in report.results.values() for each in flat(ANALYSES[result.analysis].shown(result))]
+    drawn = sum(isinstance(each, Chart) and not each.follows for each in charts)
+    assert (page.count("<figure>") - page.count(" of the paper, for this model: ")) == drawn
+    assert rest.count("Its first figure stands at the beginning") == 3
 
 
 def test_text_stays_text():

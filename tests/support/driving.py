@@ -13,7 +13,19 @@ from streamlit.util import calc_hash
 from pages.shared.frame import PANEL
 
 POPOVERS = (PANEL, "page-options", "guess-options", "thresholds", "compare")
-EXPANDERS = ("heads", "numbers", "strongest", "gender", "stored", "report", "about", "skipped", "provenance")
+EXPANDERS = (
+    "findings",
+    "like-most",
+    "heads",
+    "numbers",
+    "strongest",
+    "gender",
+    "stored",
+    "report",
+    "about",
+    "skipped",
+    "provenance",
+)
 ROOT = Path(__file__).parents[2]
 
 

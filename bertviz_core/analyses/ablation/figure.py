@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.heads import all_heads
-from bertviz_core.numbers import half_width, number
+from bertviz_core.numbers import measured, number
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, HeadSeries, finish, layer_figure
 
 
@@ -43,8 +43,8 @@ def estimate_figure(result: Ablation) -> go.Figure:
     estimate = result["gradient_estimate"]
     texts = []
     for head in all_heads(*change.shape):
-        measured = f"{number(change[head])} ± {half_width(interval[head])} nats"
-        texts.append([head.key(), f"{head.label()}: {measured}; estimate {number(estimate[head])}"])
+        nats = measured(change[head], interval[head])
+        texts.append([head.key(), f"{head.label()}: {nats} nats; estimate {number(estimate[head])}"])
     figure = go.Figure().add_scatter(
         x=estimate.reshape(-1),
         y=change.reshape(-1),

@@ -134,6 +134,11 @@ class HeadAverages(Result):
         return segments
 
     @property
+    def repeat_length(self) -> int:
+        """The number of tokens of the random sequence that its inputs repeat; 0 where they are texts."""
+        return 0
+
+    @property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and of tokens that see all others."""
         tokens = (token.strip() for text in self.texts.values() for token in text["tokens"])
@@ -301,11 +306,11 @@ class HeadColumn:
         return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, value: float, half: float) -> str:
-        if self.percent or math.isnan(value):
-            return f"{self.text(value)} ± {numbers.half_width(half, '.1%')}"
+        if math.isnan(value):
+            return "–"
         if self.maximum and 0 < value + half < 5e-5:  # a share of attention, next to nothing
             return numbers.fixed(value, 4)
-        return numbers.measured(value, half)
+        return numbers.measured(value, half, percent=self.percent)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

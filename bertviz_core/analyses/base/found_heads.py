@@ -1,10 +1,14 @@
 """Heads that are the best at finding something, with inputs that show it: on the overview and in a report."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.head_figures import HeadRow
+from bertviz_core.analyses.base.shown_inputs import Example
 from bertviz_core.heads import Head
 
 
@@ -69,3 +73,30 @@ class FoundHead:
     target: str = ""
     more: str = ""
     draw: Callable[[], list[DrawnExample]] = list
+
+
+def _no_drawing(words: Sequence[str], weights: np.ndarray) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class HeadRole:
+    """Something that an analysis names a head for, with the evidence.
+
+    Attributes:
+        name: What the head finds, as in `NamedHead`.
+        row: The number for which it is named.
+        summary: What it does, after its name, as "finds direct objects in 79 of 100".
+        finding: What that comes to.
+        examples: Lists stored inputs that show it, drawn, the clearest first, of so many characters at most where there
+            are such; empty where none are stored.
+        draw: Draws the head on a reader's sentence as on these inputs, of its words and the (query, key) weights
+            between them; empty where lines say it.
+    """
+
+    name: str
+    row: HeadRow
+    summary: str
+    finding: Finding
+    examples: Callable[[int], list[Example]]
+    draw: Callable[[Sequence[str], np.ndarray], str] = _no_drawing

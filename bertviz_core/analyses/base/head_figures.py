@@ -84,6 +84,24 @@ class HeadRow:
         scale = TO_DEVIATION * float(np.median(distances)) or FROM_MEAN * float(distances.mean())
         return (self.value - self.median) / scale if scale else 0.0
 
+    @cached_property
+    def outer_rank(self) -> int:
+        """How many heads are as far out on its side of the median, or further: 1 where it is the outermost."""
+        is_beyond = self.known >= self.value if self.value >= self.median else self.known <= self.value
+        return int(is_beyond.sum())
+
+    @property
+    def effect(self) -> float:
+        """How far it is from the median of all heads, as a share of the scale on which it is drawn."""
+        low, high = self.limits
+        return abs(self.value - self.median) / (high - low) if high > low else 0.0
+
+    @property
+    def salience(self) -> tuple[bool, float]:
+        """By what numbers are chosen and ordered, the largest first: those whose distance from the median one can see,
+        then by effect and rank (docs/methods.md, section 18)."""
+        return self.is_worth, self.effect / self.outer_rank
+
     @property
     def is_apart(self) -> bool:
         """Whether three quarters of all heads are below it, or above it, and its interval, where one is known, does not

@@ -19,7 +19,7 @@ from bertviz_core.analyses.base.column_blocks import (
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
-from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead, HeadRole
 from bertviz_core.analyses.base.head_figures import Rows, columns_figure
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
@@ -143,6 +143,10 @@ class Presentation(Registered, Generic[R, V]):
         """The heads that are shown to find something, on held-out text above every baseline that needs no model, the
         clearest first; maps of behaviors and Figure 6 mark them."""
         return []
+
+    def head_roles(self, result: R, head: Head) -> Iterable[HeadRole]:
+        """What it names a head for, with the evidence, the clearest first: the head's page begins with it."""
+        return ()
 
     def chosen_heads(self, result: R) -> list[ChosenHeads]:
         """Of an analysis that `names_heads`, the heads that are chosen on each half of its corpus for all that it looks

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead, HeadRole
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Request
@@ -24,7 +24,6 @@ from bertviz_core.analyses.coreference_heads.figure import (
     better_head,
     by_group,
     group_charts,
-    latex,
     maps_by_type,
     mention_map,
     paper_figure,
@@ -32,6 +31,7 @@ from bertviz_core.analyses.coreference_heads.figure import (
 from bertviz_core.analyses.coreference_heads.found_heads import chosen_heads, found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import answers
+from bertviz_core.analyses.coreference_heads.head_roles import head_roles
 from bertviz_core.analyses.coreference_heads.passage_list import passage_list
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import (
@@ -41,7 +41,7 @@ from bertviz_core.analyses.coreference_heads.statements import (
     method,
     type_finding,
 )
-from bertviz_core.analyses.coreference_heads.systems_table import all_heads, cards, systems_table
+from bertviz_core.analyses.coreference_heads.systems_table import all_heads, cards, latex, systems_table
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.models.model import AttentionModel
@@ -120,6 +120,10 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         """The best head on all mentions."""
         counts = result.default_view()
         return [NamedHead(counts.best().head.key(), COREFERENCE, "antecedents")] if counts.finds_antecedents() else []
+
+    def head_roles(self, result: CoreferenceHeads, head: Head) -> Iterable[HeadRole]:
+        counts = result.default_view()
+        return head_roles(counts, _type_rows(counts, head)[0]) if counts.n[0] else ()
 
     def chosen_heads(self, result: CoreferenceHeads) -> list[ChosenHeads]:
         """Those of all mentions."""

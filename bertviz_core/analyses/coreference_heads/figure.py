@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting import finish, tabular
+from bertviz_core.plotting import finish
 from bertviz_core.plotting.head_map import HeadMap, accuracy_map, map_figure
 
 # Color, dash and marker of each line.
@@ -153,11 +153,3 @@ def _group_chart(name: str, title: str, *arguments: Any) -> Chart:
 def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
     """Whether there are pronouns with a gender."""
     return bool(result.scores(choice).of("gender").n.any())
-
-
-def latex(result: AntecedentCounts) -> str:
-    """A row for each system and each best head, a column for each type, percent (booktabs)."""
-    table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
-    counts = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
-    percents = 100 * table.reindex(columns=list(TYPE_ROWS)).rename(columns=counts)
-    return tabular(percents.rename_axis("Model").reset_index())

@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting import percent, percent_decimals
+from bertviz_core.plotting import percent, percent_decimals, tabular
 
 PAPER_HEAD = "head 5-4"
 # CoNLL-2012 names its documents by genre and source, as nw/wsj/24/wsj_2400; other corpora use its format too.
@@ -130,3 +130,10 @@ def _note(counts: AntecedentCounts) -> str:
     if printed := cited(counts):
         neural = f" Wiseman et al.'s neural system reaches {printed['neural coreference'][0]} in the paper."
     return f"n and best head: {', '.join(texts)}.{neural}"
+
+
+def latex(counts: AntecedentCounts) -> str:
+    """Table 2 as a LaTeX tabular (booktabs): a row for each system and each best head, percent with intervals, and the
+    paper's numbers in parentheses where they are of the same corpus."""
+    names = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, counts.n, strict=True)}
+    return tabular(systems_table(counts, counts.best()).table.rename(columns={"system": "Model"} | names))

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead, HeadRole
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
@@ -34,6 +34,7 @@ from bertviz_core.analyses.dependency_heads.found_heads import chosen_heads, fou
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES, best_words
 from bertviz_core.analyses.dependency_heads.head_relations import relations
+from bertviz_core.analyses.dependency_heads.head_roles import head_roles
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
 from bertviz_core.analyses.dependency_heads.sentence_list import sentence_list
@@ -142,6 +143,9 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
 
     def named_heads(self, result: DependencyHeads) -> list[NamedHead]:
         return named_heads(result.default_view())
+
+    def head_roles(self, result: DependencyHeads, head: Head) -> Iterable[HeadRole]:
+        return head_roles(result.default_view(), head)
 
     def chosen_heads(self, result: DependencyHeads) -> list[ChosenHeads]:
         return chosen_heads(result.default_view())

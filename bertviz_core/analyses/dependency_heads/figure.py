@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -262,12 +263,22 @@ def relation_table(result: RelationCounts) -> pd.DataFrame:
 
 
 def latex(result: RelationCounts) -> str:
-    """The rows as a LaTeX tabular (booktabs), with the columns of the paper's Table 1 and the direction; percent."""
+    """The rows as a LaTeX tabular (booktabs) in percent: the columns of the paper's Table 1, the direction, intervals,
+    and the paper's numbers where it has the relation."""
     frame = result.to_frame()
+    ends = zip(100 * frame["low"], 100 * frame["high"], strict=True)
+    frame["interval"] = ["" if np.isnan(low) else f"{low:.1f}–{high:.1f}" for low, high in ends]
     names = {"relation": "Relation", "n": "n", "head": "Head", "direction": "Direction"}
-    names |= {"accuracy": "Accuracy", "baseline_accuracy": "Baseline", "baseline_offset": "Offset"}
+    names |= {"accuracy": "Accuracy", "interval": "95% interval", "heldout_accuracy": "Held out"}
+    names |= {"baseline_accuracy": "Baseline", "baseline_offset": "Offset"}
+    if result.in_paper:
+        printed = [result.in_paper.get(relation, ("", np.nan)) for relation in frame["relation"]]
+        frame["paper"] = [accuracy for _, accuracy, *_ in printed]
+        frame["paper_head"] = [head for head, *_ in printed]
     if result.is_causal:
         names |= {"random_accuracy": "Random word", "counted": "Counted", "accuracy_of_all_words": "Of all words"}
+    if result.in_paper:
+        names |= {"paper": "Paper", "paper_head": "Its head"}
     shares = [name for name in names if "accuracy" in name]
     frame[shares] *= 100
     frame["baseline_offset"] = [f"{offset:+d}" for offset in frame["baseline_offset"]]

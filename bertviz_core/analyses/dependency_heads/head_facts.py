@@ -32,11 +32,10 @@ def relations_figure(columns: Sequence[HeadColumn], result: DependencyHeads, hea
     best = relations(counts, head)
     ends = counts.intervals()
     uas = tuple(row for _, row in column_rows(columns, result, head))
-    sentence = best[0].sentence if best else "It finds no relation better than a fixed offset"
     return HeadFigure(
         title="Relations that it finds",
         rows=(*uas, *(_relation_row(counts, each, ends) for each in best)),
-        sentence=f"{sentence}.",
+        sentence="" if best else "It finds no relation better than a fixed offset.",
         candidates=(*uas, *(_relation_row(counts, each, ends) for each in every_relation(counts, head))),
         facts=(_best_relations(counts, best),) if best else (),
         searched={
@@ -66,6 +65,11 @@ def relation_columns(best: Sequence[Relation]) -> tuple[FactColumn, ...]:
     )
 
 
+def relation_row(counts: RelationCounts, relation: Relation) -> HeadRow:
+    """A relation of a head among the accuracies of all heads."""
+    return _relation_row(counts, relation, counts.intervals())
+
+
 def _relation_row(counts: RelationCounts, relation: Relation, ends: tuple[np.ndarray, np.ndarray]) -> HeadRow:
     """A relation among the accuracies of all heads; `ends` is `counts.intervals()`."""
     at = (relation.choice.direction, counts.relations.index(relation.name), *relation.choice.head)
@@ -85,11 +89,9 @@ def words_figure(result: DependencyHeads, view: str, scheme: str, head: Head) ->
     classes = result.word_classes
     rows = _word_rows(classes, scheme, head)
     best = max(rows, key=lambda row: row.value - row.baseline, default=None)
-    (preferred,) = classes.preferred(scheme, [head])
     return HeadFigure(
         title=f"Words that it attends to, by {'relation' if scheme == view else scheme}",
         rows=tuple(rows[:MAX_CLASSES]),
-        sentence=f"Of its attention to words most beyond their share: {preferred}." if preferred else "",
         distinctive=(_with_whole_name(best),) if best and best.value > best.baseline else (),
         candidates=tuple(map(_with_whole_name, rows)),
     )

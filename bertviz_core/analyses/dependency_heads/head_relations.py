@@ -73,6 +73,11 @@ def every_relation(counts: RelationCounts, head: Head) -> list[Relation]:
     ]
 
 
+def relation_of(counts: RelationCounts, name: str, head: Head) -> Relation:
+    """How well a head finds a relation."""
+    return _relation(counts, counts.better, counts.relations.index(name), head)
+
+
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of the relations that they find, see `RelationCounts.above`, the clearest ones first."""
     best = counts.best()
@@ -98,9 +103,10 @@ def _relation(counts: RelationCounts, values: tuple[np.ndarray, ...], row: int, 
     )
 
 
-def surest_sentences(counts: RelationCounts, relation: Relation) -> list[SentenceExample]:
-    """The sentences that are shown of a relation: in each all guesses are right, the surest first."""
+def surest_sentences(counts: RelationCounts, relation: Relation, longest: int = SHORT) -> list[SentenceExample]:
+    """The sentences that are shown of a relation: in each all guesses are right, the surest first; of `longest`
+    characters at most where there are such."""
     sentences = [each for each in examples(counts, relation.choice, relation.name) if each.right == len(each.chosen)]
     sentences.sort(key=lambda example: -example.weight)
-    short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]
+    short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= longest]
     return (short or sentences)[:SENTENCES]

@@ -54,7 +54,7 @@ def sentence_page(counts: RelationCounts, view: RelationView) -> ListPage:
         title=f"Head {choice.head.label()}",
         detail=list_detail(counts, relation, total),
         total=total,
-        examples=tuple(_example(each, relation, choice, view.arcs) for each in entries),
+        examples=tuple(sentence_example(each, relation, choice, every=view.arcs) for each in entries),
         note=list_note(view, len(entries), total, "sentences"),
         legend=LEGEND,
     )
@@ -97,7 +97,8 @@ def guess_rows(example: SentenceExample) -> list[dict[str, Any]]:
     return rows
 
 
-def _example(example: SentenceExample, relation: str, choice: DirectedHead, every: bool) -> Example:
+def sentence_example(example: SentenceExample, relation: str, choice: DirectedHead, *, every: bool) -> Example:
+    """A sentence as it is shown; without `every` gold arc those of other relations are left out."""
     notes = []
     for row in guess_rows(example):
         mark = "✓" if row["right"] else "✗"

@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import first_number, highest
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 
 BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
 BROADER = 0.5  # nats: the smallest difference of entropies that is worth the name
@@ -33,7 +33,7 @@ def broad_early_head(result: Entropy) -> Answer:
     largest = result["max_weight"]
     early = result["entropy"][: max(1, round(len(largest) / 3))]
     head = highest(early)
-    width = half_width(100 * result.interval("max_weight")[head], ".2f")
+    weight = measured(largest[head], result.interval("max_weight")[head], percent=True)
     low, high, enough = head_intervals(result, "max_weight", 1)
     everywhere = decide(Interval(low.mean(), high.mean(), enough), BROAD)
     highest_of_all = highest(result["entropy"])
@@ -51,8 +51,8 @@ def broad_early_head(result: Entropy) -> Answer:
     return Answer(
         state=all_of(is_broad, everywhere),
         sentence=f"Of {layers} head {head.label()} has the highest entropy: {entropy:.2f} nats, where uniform "
-        f"attention would have {uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
-        f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
+        f"attention would have {uniform:.2f}; its largest weight per token is {weight} on "
+        f"average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head=head,
         quantity="entropy",
         number=f"{entropy:.2f} of {uniform:.2f} nats",

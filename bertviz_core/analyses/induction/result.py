@@ -94,6 +94,10 @@ class Induction(HeadAverages):
     saving_error: float = 0.0
 
     @property
+    def repeat_length(self) -> int:
+        return self.length
+
+    @property
     def has_losses(self) -> bool:
         """Whether the model predicts the next word."""
         return self.copy_losses is not None

@@ -6,7 +6,7 @@ from bertviz_core.analyses.base.findings import Answer, Interval, Statement, dec
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, LEAST, Induction
 from bertviz_core.heads import highest
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 
 SAVING = 1.0  # nats; the smallest saving that is worth the name, by which a token becomes e times as likely
 IN_NATS = f"{SAVING:.0f} nat"
@@ -28,7 +28,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     control = CONTROL_QUANTITY.format(position)
     values = result[quantity]
     head = highest(values)
-    half = half_width(result.interval(quantity)[head], ".1%")
+    share = measured(values[head], result.interval(quantity)[head], percent=True)
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     difference = values[head] - result[control][head]
     where = KINDS[quantity][0]
@@ -36,7 +36,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     claim = f"{gives}; {result[control][head]:.1%} {words}"
     return Answer(
         state=decide_worth(gain.at(head), difference, LEAST),
-        sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
+        sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {share} in "
         f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, IN_POINTS)}",
         head=head,
         quantity=quantity,

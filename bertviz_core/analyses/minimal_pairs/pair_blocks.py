@@ -10,17 +10,17 @@ from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, FlippedPair, 
 from bertviz_core.analyses.minimal_pairs.statements import controls
 from bertviz_core.corpora.pairs import differing_words
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, plural
+from bertviz_core.numbers import measured, plural
 
 
 def cards(result: MinimalPairs, head: Head) -> list[Card]:
     """The accuracy of the whole model, without the head, and without the other heads of its layer."""
     before = result.shown_accuracy
     change = result["accuracy_change"]
-    half = half_width(100 * float(result.interval("accuracy_change")[head]), ".1f")
+    points = measured(100 * float(change[head]), 100 * float(result.interval("accuracy_change")[head]), "+")
     entries = [
         ("Accuracy", f"{before:.1%}", f"of {plural(result.shown_pairs, 'pairs')}; chance: {result.chance:.0%}"),
-        (f"Without {head.label()}", f"{before + change[head]:.1%}", f"{100 * change[head]:+.1f} ± {half} points"),
+        (f"Without {head.label()}", f"{before + change[head]:.1%}", f"{points} points"),
     ]
     if other := controls(change, head):
         span = f"{before + other.low:.1%} to {before + other.high:.1%}"
@@ -44,9 +44,9 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
                 "phenomenon": name,
                 "pairs": int(result.pairs[place]),
                 "accuracy": f"{result.accuracy[place]:.0%} ({low[place]:.0%} to {high[place]:.0%})",
-                "change": f"{100 * change:+.1f} ± {half_width(100 * halves['accuracy_change'][place], '.1f')} points",
+                "change": f"{measured(100 * change, 100 * halves['accuracy_change'][place], '+')} points",
                 "against the others": "–" if np.isnan(others[place]) else f"{100 * others[place]:+.1f} points",
-                "margin": f"{margin[place]:+.2f} ± {half_width(halves['margin_change'][place])} nats",
+                "margin": f"{measured(margin[place], halves['margin_change'][place], '+')} nats",
             }
         )
     note = (

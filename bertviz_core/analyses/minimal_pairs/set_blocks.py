@@ -12,7 +12,7 @@ from bertviz_core.analyses.minimal_pairs.head_sets import head_names
 from bertviz_core.analyses.minimal_pairs.pair_blocks import flipped_inputs
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord, against_others
 from bertviz_core.analyses.minimal_pairs.set_statements import controls_name, heads_of, span
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 
 
 def set_blocks(result: MinimalPairs) -> Iterator[Block]:
@@ -68,9 +68,9 @@ def set_table(result: MinimalPairs, head_set: SetRecord) -> Table:
 
 def _change(result: MinimalPairs, row: int, quantity: int) -> str:
     """The change of a quantity without the set: points, or nats."""
-    factor, form, half_form = ((100, "+.1f", ".1f"), (1, "+.2f", ".2g"))[quantity]
+    factor = (100, 1)[quantity]
     half = factor * float(result.set_intervals(QUANTITIES[quantity])[row, 0])
-    return f"{factor * result.set_changes[row, quantity, 0]:{form}} ± {half_width(half, half_form)}"
+    return measured(factor * float(result.set_changes[row, quantity, 0]), half, "+")
 
 
 def _control_span(result: MinimalPairs, row: int, quantity: int) -> str:
@@ -100,7 +100,7 @@ def matrix_table(result: MinimalPairs) -> Table:
     for row, name in enumerate(result.phenomena):
         cells = zip((100 * result.set_changes[row, 0]).tolist(), halves[row].tolist(), strict=True)
         title = f"{name} (phenomenon)" if name in columns else name
-        columns[title] = [f"{change:+.1f} ± {half_width(half, '.1f')}" for change, half in cells]
+        columns[title] = [measured(change, half, "+") for change, half in cells]
     note = (
         "The heads that are the best at a relation on one half of a corpus, removed together: the change of accuracy "
         "in points, with 95% intervals. “Found” are relations whose heads are above every baseline on the other half. "

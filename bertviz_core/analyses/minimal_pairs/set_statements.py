@@ -17,7 +17,7 @@ from bertviz_core.analyses.minimal_pairs.head_sets import head_names
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord
 from bertviz_core.analyses.minimal_pairs.statements import POINTS, has_preference
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, plural
+from bertviz_core.numbers import measured, plural
 
 RULE = (
     "The whole model prefers the grammatical sentence in more than half of the pairs; without the set it does so in "
@@ -62,8 +62,8 @@ def set_answer(result: MinimalPairs, head_set: SetRecord) -> Answer:
         f"pairs, with {'it' if len(heads) == 1 else 'them'} in {before:.0%}; {_controls(result, before)}"
     )
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} points ± "
-        f"{half_width(100 * half, '.1f')}; margin {margin:+.2f} ± {half_width(margin_half)} nats). "
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: "
+        f"{measured(100 * change, 100 * half, '+')} points; margin {measured(margin, margin_half, '+')} nats). "
         f"{origin(result, head_set)}{CAUTION}"
     )
     return Answer(

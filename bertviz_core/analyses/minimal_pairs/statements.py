@@ -18,7 +18,7 @@ from bertviz_core.analyses.base.findings import (
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.minimal_pairs.result import MinimalPairs
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, plural
+from bertviz_core.numbers import measured, plural
 
 POINTS = f"{100 * GAIN:.0f} points"
 CAUTION = (
@@ -94,7 +94,7 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
         state = str(needed_states(result)[(places[0], *head)])
     change, margin = (float(result[name][head]) for name in ("accuracy_change", "margin_change"))
     before = result.shown_accuracy
-    half = half_width(100 * float(result.interval("accuracy_change")[head]), ".1f")
+    points = measured(100 * change, 100 * float(result.interval("accuracy_change")[head]), "+")
     other = controls(result["accuracy_change"], head)
     without_others = ""
     if other:
@@ -105,10 +105,10 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
         f"Without {head.label()} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
         f"with it in {before:.0%}{without_others}"
     )
-    margin_half = half_width(float(result.interval("margin_change")[head]))
+    nats = measured(margin, float(result.interval("margin_change")[head]), "+")
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} ± {half} points; "
-        f"margin {margin:+.2f} ± {margin_half} nats). {CAUTION}"
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {points} points; "
+        f"margin {nats} nats). {CAUTION}"
     )
     return Answer(
         state=state,

@@ -73,8 +73,10 @@ def latex(result: Probes) -> str:
     """Table 3 (booktabs): of the paper's two scores of a probe the one that there is."""
     frame = table_3(result)
     beside = ["paper"] if result.counts_as_paper else []
-    columns = ["probe", "metric", "score", "low", "high", "with_punctuation", *beside]
-    table = frame.assign(paper=frame["paper"].fillna(frame["paper_with_punctuation"]))[columns]
+    columns = ["probe", "metric", "score", "interval", "with_punctuation", *beside]
+    intervals = [f"{low:.1f}–{high:.1f}" for low, high in zip(frame["low"], frame["high"], strict=True)]
+    printed = frame["paper"].fillna(frame["paper_with_punctuation"])
+    table = frame.assign(paper=printed, interval=intervals)[columns].rename(columns={"interval": "95% interval"})
     return tabular(table.rename(columns=lambda name: name.capitalize().replace("_", " ")))
 
 

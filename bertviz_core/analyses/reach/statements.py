@@ -17,7 +17,7 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.reach.result import INACTIVE, SINK, Reach
 from bertviz_core.heads import Head, highest
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 from bertviz_core.plotting import TOKENS
 
 MOST = 0.5  # of the heads, or of the inputs
@@ -131,7 +131,7 @@ def _token(quantity: str) -> str:
 
 
 def _with_interval(result: Reach, quantity: str, head: Head) -> str:
-    return f"{result[quantity][head]:.2f} ± {half_width(result.interval(quantity)[head], '.2f')}"
+    return measured(result[quantity][head], result.interval(quantity)[head])
 
 
 STATEMENTS = (

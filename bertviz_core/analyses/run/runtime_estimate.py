@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from bertviz_core import numbers
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora import format_detection
 from bertviz_core.engine.store import Store
@@ -26,7 +27,7 @@ def duration(store: Store, groups: Iterable[Sequence[Request]], left: float = 1.
     if not times or None in times:
         return ""
     length = max(1.0, left * math.fsum(filter(None, times)))
-    return f"about {length:,.0f} s" if length < 100 else f"about {length / 60:,.0f} min"
+    return f"about {numbers.duration(length)}"
 
 
 def record(store: Store, together: Sequence[Request], loading: float, running: float) -> None:

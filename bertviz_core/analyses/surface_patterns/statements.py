@@ -21,7 +21,7 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, CLASSES, sinks
 from bertviz_core.heads import first_number, highest
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 from bertviz_core.plotting import TOKENS
 
 HALF = 0.5  # share of the attention
@@ -46,7 +46,7 @@ def head_over_half(result: HeadAverages, quantity: str) -> Answer:
     over = int((values > HALF).sum())
     return Answer(
         state=decide(head_intervals(result, quantity), HALF)[head],
-        sentence=f"Head {head.label()} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} "
+        sentence=f"Head {head.label()} puts {measured(values[head], result.interval(quantity)[head])} "
         f"of its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head=head,
         quantity=quantity,
@@ -61,8 +61,8 @@ def highest_over(result: HeadAverages, quantity: str, threshold: float) -> Answe
     return Answer(
         state=decide(head_intervals(result, quantity), threshold)[head],
         sentence=f"{int((values > threshold).sum())} of {values.size} heads have more than {threshold:g} as their "
-        f"{BY_QUANTITY[quantity].label}; the highest is {head.label()}, with {values[head]:.3f} ± "
-        f"{half_width(result.interval(quantity)[head], '.3f')}.",
+        f"{BY_QUANTITY[quantity].label}; the highest is {head.label()}, with "
+        f"{measured(values[head], result.interval(quantity)[head])}.",
         head=head,
         quantity=quantity,
     )

@@ -110,18 +110,20 @@ def _draw_choices(kinds: Sequence[CorpusKind]) -> None:
             begin([(file.name, file.getvalue()) for file in files])
 
     def take_paste() -> None:
-        begin([("pasted text", widgets.entered(PASTE).encode())])
+        text = widgets.entered(PASTE)
+        part = f", its first {LONGEST_PASTE:,} characters" if len(text) > LONGEST_PASTE else ""
+        begin([(f"pasted text{part}", text[:LONGEST_PASTE].encode())])
 
     def begin(files: list[tuple[str, bytes]]) -> None:
         widgets.close(PANEL)
         uploads.begin(files, kinds[0], ROLE)
 
-    for kind in kinds:
-        st.caption(FORMS[kind])
     label = "Several files of one kind, or those of a zip, become one corpus"
     st.file_uploader(label, key=uploader, accept_multiple_files=True, on_change=take_files)
-    st.text_area("Or paste text", key=PASTE, height=140, max_chars=LONGEST_PASTE)
+    st.text_area("Or paste text", key=PASTE, height=140)
     st.button("Use the pasted text", on_click=take_paste, type="primary")
+    for kind in kinds:
+        st.caption(FORMS[kind])
 
 
 def _describe(upload: Upload, kind: CorpusKind, delete: Callable[[str], None]) -> None:

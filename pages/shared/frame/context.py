@@ -22,6 +22,7 @@ from pages.shared.state.kinds import kind_of
 MAX_LENGTH = "Maximum tokens per input"
 USUAL_LENGTH = 128  # tokens, where the model takes as many
 DEFAULT_MAX_TOKENS = 512  # tokens, where the model does not say
+UPLOAD_FIRST = "panel for a corpus"  # key of whether the panel begins with what adds a corpus
 METHODS = {"corrected": "corrected", "paper": "as published"}
 MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 
@@ -37,6 +38,12 @@ def settings(chosen: HeaderChoices, checkpoint: Checkpoint) -> Settings:
         dtype=chosen.dtype,
         weights=chosen.weights,
     )
+
+
+def open_for_upload() -> None:
+    """Open the panel on what adds a corpus, in a callback."""
+    widgets.open_popover(PANEL)
+    widgets.open_popover(UPLOAD_FIRST)
 
 
 def draw(
@@ -62,8 +69,10 @@ def draw(
         with panel:
             if panel.open:
                 _draw_panel(entry, kinds, checkpoint, opened)
-            elif widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
-                corpora.offer_upload(kinds)
+            else:
+                widgets.close(UPLOAD_FIRST)
+                if widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
+                    corpora.offer_upload(kinds)
 
 
 def _words(
@@ -109,16 +118,21 @@ def _draw_panel(
     opened: Mapping[CorpusKind, Source | InputError],
 ) -> None:
     chosen = session.current().header
+    if widgets.entered(UPLOAD_FIRST):
+        corpora.offer_upload(kinds)
+        st.divider()
     if entry.has_model:
         choose_model("Model", session.current().models, "model", chosen.model)
         if isinstance(checkpoint, Checkpoint):
             size = f"{checkpoint.layers} × {checkpoint.heads} heads"
             st.caption(f"{size}, {checkpoint.parameters() / 1e6:,.0f} M parameters, device: auto.")
     corpora.choose(kinds, opened)
-    if _has_settings(entry):
-        _draw_settings(entry, kinds, checkpoint)
-    widgets.toggle("Count heads from 0", "zero", chosen.zero, help="Labels as in arrays: 0-0 for 1-1.")
-    corpora.offer_upload(kinds)
+    if not widgets.entered(UPLOAD_FIRST):
+        corpora.offer_upload(kinds)
+    with st.expander("Settings", icon=":material/tune:"):
+        if _has_settings(entry):
+            _draw_settings(entry, kinds, checkpoint)
+        widgets.toggle("Count heads from 0", "zero", chosen.zero, help="Labels as in arrays: 0-0 for 1-1.")
 
 
 def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoint: Checkpoint | BertvizError) -> None:

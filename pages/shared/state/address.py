@@ -18,11 +18,11 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from bertviz_core.choices import (
     Between,
     Choices,
-    Longest,
     default,
     former_names,
     former_switches,
     hints,
+    longest_of,
     metadata,
     required,
 )
@@ -69,9 +69,9 @@ def current_names(kind: type[Choices], parameters: Mapping[str, str]) -> dict[st
 def with_long_texts(read: C, before: C) -> C:
     """Choices read from an address, with the texts of `before` of which the address has only the beginning."""
     values = {}
-    for name, hint in hints(type(read)).items():
+    for name in hints(type(read)):
         text = getattr(before, name)
-        if isinstance(text, str) and text != getattr(read, name) == _text(text, hint):
+        if isinstance(text, str) and text != getattr(read, name) == _text(text, longest_of(type(read), name)):
             values[name] = text
     return replace(read, **values)
 
@@ -85,7 +85,7 @@ def query(choices: Choices) -> dict[str, str]:
 def _query(choices: Choices) -> dict[str, str]:
     kind = type(choices)
     unlike_default = {name: value for name, value in vars(choices).items() if value != default(kind, name)}
-    texts = {kind.parameter(name): _text(value, hints(kind)[name]) for name, value in unlike_default.items()}
+    texts = {kind.parameter(name): _text(value, longest_of(kind, name)) for name, value in unlike_default.items()}
     return dict(sorted(texts.items()))
 
 
@@ -123,7 +123,7 @@ def _boolean(text: str) -> bool:
     return _one_of(("false", "true"), text) == "true"
 
 
-def _text(value: Any, hint: Any) -> str:
+def _text(value: Any, longest: int | None) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -134,5 +134,4 @@ def _text(value: Any, hint: Any) -> str:
         return value.key()
     if isinstance(value, tuple):
         return ",".join(value)
-    longest = [each.characters for each in metadata(hint) if isinstance(each, Longest)]
-    return str(value)[: min(longest, default=None)]
+    return str(value)[:longest]

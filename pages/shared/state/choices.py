@@ -18,7 +18,7 @@ from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.state.runs import Runs, same_run
 
 MAX_CHARACTERS = 1000  # of each of the viewer's texts in an address
-MAX_SENTENCE = 300  # characters of the overview's sentence
+MAX_SENTENCE = 300  # characters of a sentence on which heads are drawn
 Text = Annotated[str, Longest(MAX_CHARACTERS)]
 Side = Literal["one head", "two heads", "two models", "weights and norms"]
 
@@ -86,19 +86,27 @@ class OverviewChoices(PageChoices):
 
     Attributes:
         sentence: The sentence on which the map previews every head.
+        word: The position, from 1, of the token that the model is to guess; None for the last word of a sentence of the
+            reader's own, and for none of the example.
         heads: An expression that finds heads.
     """
 
     page_name: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
+    word: Positive | None = None
     heads: Text = ""
 
 
 @dataclass(frozen=True)
 class HeadChoices(PageChoices):
-    """Of the page of one head: the header has all that it needs."""
+    """Of the page of one head.
+
+    Attributes:
+        sentence: The reader's sentence, on which the head is drawn beside what is stored; empty for none.
+    """
 
     page_name: ClassVar[str] = "head"
+    sentence: Annotated[str, Longest(MAX_SENTENCE)] = ""
 
 
 @dataclass(frozen=True)
@@ -262,4 +270,4 @@ class TourChoices(PageChoices):
     answer: Literal["", "shown"] = ""
     present: bool = False
     notes: bool = False
-    sentence: str = "The dog that chased the cats barked at its owner."
+    sentence: Annotated[str, Longest(MAX_SENTENCE)] = "The dog that chased the cats barked at its owner."

@@ -225,9 +225,7 @@ def test_broad_heads_are_looked_for_in_the_first_third():
     finding = found("entropy.broad", entropies(0.05, 2))
     assert finding.state == SHOWN and "head 1-2 has the highest entropy: 3.00 nats" in finding.sentence
     assert finding.sentence.endswith("Of all layers 3-1 has the highest.")
-    assert (
-        "its largest weight per token is 5.0% ± 1.05 percentage points on average" in finding.sentence
-    )  # 0.005 x 2.093
+    assert "its largest weight per token is 5.0% ± 1.0% on average" in finding.sentence  # 0.005 x 2.093
     assert found("entropy.broad", entropies(0.5, 2)).state == NOT_SHOWN
     assert found("entropy.from_cls", entropies(0.5, 4)).state == SHOWN
     as_all = found("entropy.from_cls", entropies(0.5, 2))
@@ -348,7 +346,7 @@ def test_an_installed_analysis_without_statements_says_its_columns():
     analysis = ANALYSES["surface_patterns"]
     finding = analysis.claim(result, analysis.view(quantity="to_punct"))
     assert finding.state == UNDECIDED
-    assert finding.sentence == "Head 1-2 has the highest attention to full stops and commas: 0.90 ± 0.01."
+    assert finding.sentence == "Head 1-2 has the highest attention to full stops and commas: 0.900 ± 0.010."
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_set_with_the_planted_head_is_needed_and_its_controls_are_not(number_f
     assert (finding.id, finding.state, finding.number) == ("minimal_pairs.set", SHOWN, "-50.0 points")
     assert finding.sentence.startswith(
         "Without 1-1 and 2-2 the model prefers the grammatical sentence in 50% of the pairs, with them in 100%; "
-        "without 1 random set of the same layers 100% (determiners, 30 pairs: -50.0 points ± "
+        "without 1 random set of the same layers 100% (determiners, 30 pairs: -50 ± "
     )
     determiners = found.of("determiners")
     claim, *others = (b for b in ANALYSES["minimal_pairs"].shown(choosing(determiners)) if isinstance(b, Claim))
