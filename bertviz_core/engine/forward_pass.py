@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membe
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.surroundings import in_standard_arithmetic
+
+if TYPE_CHECKING:
+    from bertviz_core.models.residual import Written
 
 # With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/memory.py).
 BATCHES_A_TRIM = 4
@@ -32,9 +35,11 @@ class Accumulator(Protocol):
 
     Attributes:
         has_detail: Whether a chunk has further values to store, which `take_detail` returns.
+        reads_residual: Whether it gets the residual stream of each batch, too, by `update_at_end`.
     """
 
     has_detail: ClassVar[bool] = False
+    reads_residual: ClassVar[bool] = False
 
     def new_empty(self) -> Self:
         """Empty sums of the same kind."""
@@ -43,6 +48,9 @@ class Accumulator(Protocol):
     def update(self, batch: Batch, layer: Any, /) -> None:
         """Add what the pass shows of one layer of a batch; called once for each layer."""
         ...
+
+    def update_at_end(self, batch: Batch, written: "Written", /) -> None:
+        """Add what a batch writes into the residual stream; called once for each batch."""
 
     def merge(self, other: Self) -> None:
         """Add the sums of another batch or chunk; equal bytes need an equal order."""
@@ -98,7 +106,9 @@ def run(
             sums = [accumulator.new_empty() for accumulator in accumulators]
             try:
                 batch = collate(part, model.tokens, model.device)
-                (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
+                at_end = [partial(each.update_at_end, batch) for each in sums if each.reads_residual]
+                options: dict[str, Any] = {"at_end": at_end} if at_end else {}
+                (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums), **options)
             except RuntimeError as error:
                 _check_can_be_halved(part, model.device, error)
             else:

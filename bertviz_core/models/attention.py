@@ -1,17 +1,20 @@
 """Attention observed inside the layers, on the device: models hand a registered attention function their keyword
 arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.layer_mask import LayerMask, full_visibility, layer_masks, mask_of_maps
 from bertviz_core.models.model import AttentionModel, norm_logits, running
 from bertviz_core.models.surroundings import in_standard_arithmetic
+
+if TYPE_CHECKING:
+    from bertviz_core.models.residual import Written
 
 REGISTERED = "bertviz_observed"
 # Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
@@ -222,8 +225,33 @@ class _LastLayerObserved(Exception):
 
 
 @in_standard_arithmetic
-def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
-    """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first."""
+def forward(
+    model: AttentionModel,
+    batch: Batch,
+    *observers: Callable[[LayerAttention], None],
+    at_end: Sequence[Callable[["Written"], None]] = (),
+) -> None:
+    """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first.
+
+    Args:
+        at_end: What gets the residual stream of a model that has one: then the encoder is run to its end.
+    """
+    import torch
+
+    if at_end:
+        assert model.residual is not None, "the model was loaded with its residual stream"
+        with torch.inference_mode(), model.residual.recorded() as written:
+            _show_layers(model, batch, observers, to_end=True)
+            for observe in at_end:
+                observe(written)
+    else:
+        _show_layers(model, batch, observers, to_end=False)
+
+
+def _show_layers(
+    model: AttentionModel, batch: Batch, observers: Sequence[Callable[[LayerAttention], None]], *, to_end: bool
+) -> None:
+    """Run the encoder over a batch, to its end or up to the last layer's maps."""
     import torch
 
     layers = count()
@@ -234,7 +262,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
         attention = replace(_layer_attention(model, layer, scores), mask=masks(scores.mask))
         for observe in observers:
             observe(attention)
-        if layer == model.layers - 1:
+        if layer == model.layers - 1 and not to_end:
             raise _LastLayerObserved
 
     with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids):

@@ -1,7 +1,8 @@
 """What is known of families of models by their name alone, the `model_type` of a configuration. All else is observed,
 or read from a model's files: a family that stands nowhere here is analyzed too."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 # Encoders, which read two texts side by side, with tokens of their own between them. A test looks for further ones in
 # transformers.
@@ -22,6 +23,22 @@ AFTER_PADDING = (
 )
 AFTER_ONE = ("mpnet",)
 SHARED_LAYERS = ("albert",)  # The layers have the same weights.
+# Decoders whose logits are known to be a sum of what heads, MLPs and embeddings write; a test adds up each. Of others it
+# shows when they are loaded.
+ADDITIVE = (
+    *("bloom", "cohere2", "deepseek_v3", "falcon", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "gpt_neox", "gpt_oss"),
+    *("llama", "llama4_text", "mistral", "mixtral", "olmo2", "olmo3", "opt", "phi3", "qwen2", "qwen3", "smollm3"),
+    *("stablelm", "starcoder2"),
+)
+# Entries of a configuration with which they are none: a norm behind the sum, as in OPT-350m.
+NOT_ADDITIVE = {"do_layer_norm_before": False, "apply_residual_connection_post_layernorm": True}
+
+
+def is_additive(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration alone says that logits are such a sum."""
+    return config.get("model_type") in ADDITIVE and not any(
+        config.get(name) == value for name, value in NOT_ADDITIVE.items()
+    )
 
 
 class LayerNames(NamedTuple):

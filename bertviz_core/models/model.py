@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.inputs.encoding import Batch
@@ -14,6 +14,9 @@ from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.families import LAYER_NAMES
 from bertviz_core.settings import Weights
+
+if TYPE_CHECKING:
+    from bertviz_core.models.residual import ResidualStream
 
 PACKAGE = Path(__file__).parents[1]
 # Endings of the names of classes with a head that predicts words. Two that predict masked words end as those of next
@@ -38,6 +41,7 @@ class AttentionModel:
         language_model: `encoder` with the head that predicts words; None where it was loaded without.
         factors: For each layer (head, width, width) what the lengths of vectors follow from, for norms; None where
             weights are observed.
+        residual: The residual stream of a decoder, see `models/residual.py`; None where nothing reads it.
         length_limit: The number of tokens past which an input's maps depend on the longest input of its batch; None
             without.
         notices: What of its files is not used and changes no map.
@@ -54,6 +58,7 @@ class AttentionModel:
     causal: bool = False
     language_model: Any = None
     factors: tuple[Tensor, ...] | None = None
+    residual: "ResidualStream | None" = None
     length_limit: int | None = None
     notices: tuple[str, ...] = ()
 
@@ -113,6 +118,13 @@ def require_lm_head(checkpoint: Checkpoint) -> None:
         raise missing_lm_head(checkpoint, f"it was saved as {', '.join(saved)}")
 
 
+def require_next_words(checkpoint: Checkpoint) -> None:
+    """Raises ModelError where the model was not saved with a head that predicts the next word."""
+    if not predicts_next_words(checkpoint):
+        what = f"The model {checkpoint.name!r} was not saved with a head that predicts the next word."
+        raise ModelError(what, hint="Choose a decoder as it was trained, such as gpt2.")
+
+
 def classes(checkpoint: Checkpoint) -> list[str]:
     """The classes that a model was saved as."""
     return [str(name) for name in checkpoint.config.get("architectures") or []]
@@ -160,14 +172,19 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     factors = []
     for layer in range(model.layers):
         module = model.encoder.get_submodule(f"{names.stack}.{layer}.{names.output}")
-        weight = _matrix(module, model).float().cpu()  # (hidden, head and width)
+        matrix = linear_matrix(module, model)
+        if matrix is None:
+            what = f"Norms are not known for {model.checkpoint.name!r}: its output projection is no linear layer"
+            raise ModelError(f"{what} ({type(module).__name__}).", hint="Choose attention weights.")
+        weight = matrix.float().cpu()  # (hidden, head and width)
         by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
         factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous().to(model.device))
     return tuple(factors)
 
 
-def _matrix(module: Any, model: AttentionModel) -> Tensor:
-    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, as it computes."""
+def linear_matrix(module: Any, model: AttentionModel) -> Tensor | None:
+    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, as it computes. None where
+    it is not linear."""
     import torch
     from transformers.pytorch_utils import Conv1D  # GPT-2's kind of linear layer
 
@@ -182,10 +199,7 @@ def _matrix(module: Any, model: AttentionModel) -> Tensor:
         bias = module(torch.zeros_like(identity[:1]))
         matrix = module(identity) - bias
         gap = (tried @ matrix + bias - module(tried)).abs().max() / module(tried).abs().max()
-    if not gap <= (1e-4 if identity.dtype.itemsize > 2 else 0.05):
-        what = f"Norms are not known for {model.checkpoint.name!r}: its output projection is no linear layer"
-        raise ModelError(f"{what} ({type(module).__name__}).", hint="Choose attention weights.")
-    return matrix.T.clone()
+    return matrix.T.clone() if gap <= (1e-4 if identity.dtype.itemsize > 2 else 0.05) else None
 
 
 def norm_logits(logits: Tensor, norms: Tensor) -> Tensor:

@@ -40,6 +40,7 @@ class Analysis(Presentation[R, V]):
         limit: The default maximum number of inputs; None for all.
         shared: Whether it is so cheap that it is always computed with the others that share its forward pass.
         language_model: Whether it needs the head that predicts masked or next words.
+        reads_residual: Whether it reads the residual stream of a decoder, which `model.residual` then is.
         has_own_pass: Whether `run` replaces a plain forward pass.
         chunked: Whether it is a sum over inputs, computed chunk by chunk; otherwise `corpus_run` gets all inputs.
         reads_maps: Whether it reads attention maps, so that norms can replace them.
@@ -55,6 +56,7 @@ class Analysis(Presentation[R, V]):
     limit: int | None = None
     shared: bool = False
     language_model: bool = False
+    reads_residual: bool = False
     has_own_pass: bool = False
     chunked: bool = True
     reads_maps: bool = True

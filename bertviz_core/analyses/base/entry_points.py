@@ -25,6 +25,7 @@ BUILT_IN = (
     EntryPoint("probes", "bertviz_core.analyses.probes.analysis:ProbesAnalysis", GROUP),
     EntryPoint("clustering", "bertviz_core.analyses.clustering.analysis:ClusteringAnalysis", GROUP),
     EntryPoint("ablation", "bertviz_core.analyses.ablation.analysis:AblationAnalysis", GROUP),
+    EntryPoint("next_token", "bertviz_core.analyses.next_token.analysis:NextTokenAnalysis", GROUP),
     EntryPoint("minimal_pairs", "bertviz_core.analyses.minimal_pairs.analysis:MinimalPairsAnalysis", GROUP),
     EntryPoint("induction", "bertviz_core.analyses.induction.analysis:InductionAnalysis", GROUP),
 )

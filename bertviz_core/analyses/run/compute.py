@@ -10,6 +10,7 @@ from bertviz_core.analyses.run.run_pass import Load, LocalRunner, compute_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError, StoreError
+from bertviz_core.models.families import is_additive
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution
 
@@ -84,11 +85,13 @@ def shared(request: Request) -> list[Request]:
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
-    """The requests in as few passes as can be: plain forward passes over one corpus with the same settings are one."""
+    """The requests in as few passes as can be: plain forward passes over one corpus with the same settings are one,
+    but for one that the model may turn out not to allow."""
     groups: dict[Hashable, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
-        is_plain = analysis.chunked and not analysis.has_own_pass
+        may_fail = analysis.reads_residual and not is_additive(request.checkpoint.config)
+        is_plain = analysis.chunked and not analysis.has_own_pass and not may_fail
         pass_key = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings)
         groups.setdefault(pass_key if is_plain else request.key(), []).append(request)
     return list(groups.values())

@@ -18,13 +18,13 @@ from ray.util import ActorPool
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.chunks import Chunks, Parts, compute_chunk
-from bertviz_core.analyses.run.run_pass import LocalRunner, last_model_loader
+from bertviz_core.analyses.run.run_pass import LocalRunner, as_observed, last_model_loader
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load_tokens
-from bertviz_core.models.model import AttentionModel, with_weights
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution
 
 ROOT = Path(__file__).parents[3]
@@ -89,7 +89,7 @@ class ChunkWorker:
             hint = "Put the same files on each machine."
             raise ModelError("A worker has another model here.", where=where, hint=hint)
         requests = [replace(request, checkpoint=model) for request in task.requests]
-        loaded = with_weights(self._load_model(requests, task.execution), first.settings.weights)
+        loaded = as_observed(self._load_model(requests, task.execution), requests)
         self._model = ANALYSES[first.analysis].model_of(loaded, requests[0])
         self._task = task
 

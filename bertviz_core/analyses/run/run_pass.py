@@ -27,7 +27,13 @@ from bertviz_core.inputs.encoded_corpus import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models import loading
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import AttentionModel, check_norms, require_lm_head, with_weights
+from bertviz_core.models.model import (
+    AttentionModel,
+    check_norms,
+    require_lm_head,
+    require_next_words,
+    with_weights,
+)
 from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
@@ -42,6 +48,8 @@ def check_model(request: Request) -> None:
     check_norms(request.checkpoint, request.settings.weights)
     if needs_language_model([request]):
         require_lm_head(request.checkpoint)
+    if ANALYSES[request.analysis].reads_residual:
+        require_next_words(request.checkpoint)
 
 
 def check_head(view: View[Any], checkpoint: Checkpoint) -> None:
@@ -209,6 +217,17 @@ def needs_language_model(together: Sequence[Request]) -> bool:
     return any(ANALYSES[request.analysis].reads_predictions(request.checkpoint) for request in together)
 
 
+def as_observed(model: AttentionModel, together: Sequence[Request]) -> AttentionModel:
+    """A model as the requests of a pass observe it: through attention weights or norms, and with its residual stream
+    where one reads it. Raises ModelError where it cannot be observed so."""
+    model = with_weights(model, together[0].settings.weights)
+    if not any(ANALYSES[request.analysis].reads_residual for request in together):
+        return model
+    from bertviz_core.models.residual import with_residual
+
+    return with_residual(model)
+
+
 def last_model_loader() -> Load:
     """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
     last: dict[Hashable, AttentionModel] = {}  # This has at most one model.
@@ -244,7 +263,7 @@ class LocalRunner(ExitStack):
         """Load the model of a pass; it takes the place of the last one."""
         progress.start(LOADING)
         vars(self).pop("model", None)  # The memory never has two models at once.
-        self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
+        self.model = as_observed(self._load(together, self.execution), together)
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:

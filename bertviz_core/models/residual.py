@@ -1,0 +1,400 @@
+"""What heads, MLPs, embeddings and biases add to the logit of a next token (docs/methods.md, section 20)."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from bertviz_core.corpora import Skipped
+from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import Batch, collate, encode_words
+from bertviz_core.models.attention import at_least_float32
+from bertviz_core.models.model import AttentionModel, linear_matrix, running, word_scores
+
+# Where families have what writes into the residual stream, in a layer and in the model. The sum of all parts is
+# compared with the model's own logits, so that a wrong one is refused.
+PROJECTIONS = (
+    *("self_attn.o_proj", "self_attn.out_proj", "self_attn.dense", "attn.c_proj", "attn.out_proj", "attn.o_proj"),
+    *("attn.attention.out_proj", "attention.dense", "self_attention.dense"),
+)
+NORMS_OF_ATTENTION = {  # the norm after the MLP, by which a family is known to have one after attention too
+    "post_feedforward_layernorm": "post_attention_layernorm",
+    "post_mlp_layernorm": "post_self_attn_layernorm",
+}
+MLPS = (*NORMS_OF_ATTENTION, "mlp.dense_4h_to_h", "fc2", "mlp", "feed_forward", "block_sparse_moe")
+FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "decoder.final_layer_norm")
+TOLERANCE = 1e-4  # of the largest logit, in float32
+ROUNDED = 0.05  # the same of weights of 16 bits
+HINT = "docs/models.md lists the families of which they are known; ablation needs no such sum."
+
+
+@dataclass(frozen=True)
+class FrozenNorm:
+    """A layer or RMS norm, which is a linear map once its scale is that of one input.
+
+    Attributes:
+        module: The norm.
+        gain: (width,) what each dimension is multiplied by.
+        bias: (width,) what is added to it.
+        is_centered: Whether the mean is subtracted before.
+    """
+
+    module: nn.Module
+    gain: Tensor
+    bias: Tensor
+    is_centered: bool
+
+    @classmethod
+    def of(cls, module: nn.Module, like: Tensor) -> Self:
+        """Read a norm off its outputs for zeros, and for alternating signs, whose mean is 0 and whose variance is 1.
+
+        Args:
+            like: (width,) a tensor of its width, type and device.
+        """
+        signs = torch.ones_like(like)
+        signs[1::2] = -1
+        zero, one, shifted = (at_least_float32(module(each)) for each in (torch.zeros_like(like), signs, signs + 1))
+        is_centered = bool((shifted - one).abs().max() < 0.01 * (one - zero).abs().max())
+        return cls(module, (one - zero) * signs, zero, is_centered)
+
+    def before(self, directions: Tensor, inputs: Tensor, outputs: Tensor) -> Tensor:
+        """(row, width) the directions before the norm along which one moves along `directions` after it.
+
+        Args:
+            directions: (row, width) directions.
+            inputs: (row, width) what the norm got.
+            outputs: (row, width) what it gave, from which its scale follows.
+        """
+        if self.is_centered:
+            inputs = inputs - inputs.mean(-1, keepdim=True)
+        scaled = inputs * self.gain
+        inverse = (scaled * (outputs - self.bias)).sum(-1, keepdim=True) / scaled.square().sum(-1, keepdim=True)
+        moved = directions * self.gain * inverse
+        return moved - moved.mean(-1, keepdim=True) if self.is_centered else moved
+
+
+@dataclass
+class Written:
+    """What one pass over a batch writes into the residual stream, (batch, token, width) each.
+
+    Attributes:
+        embedded: What the first layer gets.
+        heads: For each layer the outputs of its heads side by side, before the output projection.
+        attention: For each layer with a norm after attention what that got and gave, by the layer's number.
+        mlps: What each layer's MLP adds; empty unless it is asked for.
+        final: What the last norm got and gave.
+    """
+
+    embedded: Tensor | None = None
+    heads: list[Tensor] = field(default_factory=list)
+    attention: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    mlps: list[Tensor] = field(default_factory=list)
+    final: tuple[Tensor, Tensor] | None = None
+
+
+@dataclass(frozen=True)
+class LogitParts:
+    """What adds up to a logit above the mean of the vocabulary's, of several predictions.
+
+    Attributes:
+        logits: (prediction,) their sum, as the model has it.
+        heads: (layer, prediction, head) the parts of heads.
+        mlps: (layer, prediction) the parts of MLPs.
+        embeddings: (prediction,) that of what the first layer gets.
+        biases: (prediction,) those of attention, of the last norm and of the unembedding.
+    """
+
+    logits: Tensor
+    heads: Tensor
+    mlps: Tensor
+    embeddings: Tensor
+    biases: Tensor
+
+    def total(self) -> Tensor:
+        """(prediction,) the sum of the parts."""
+        return self.heads.sum((0, 2)) + self.mlps.sum(0) + self.embeddings + self.biases
+
+
+@dataclass(frozen=True)
+class ResidualStream:
+    """The modules of a decoder that write into its residual stream, and how logits are read from it.
+
+    Attributes:
+        first: The first layer.
+        projections: Each layer's output projection of attention.
+        matrices: (width, head and width of a head) its matrix.
+        offsets: (width,) its bias.
+        norms: The norm after each layer's attention, by its number, where a family has one.
+        mlps: The module of each layer whose output is the MLP's.
+        final: The norm before the unembedding.
+        unembedding: (word of the vocabulary, width) rows u_t.
+        unembedding_bias: (word of the vocabulary,) what is added to logits.
+        mean: (width,) the mean row.
+        heads: The number of heads of a layer.
+        scale: What the model multiplies its logits by.
+        cap: The size beyond which it caps them afterwards; None where it does not.
+    """
+
+    first: nn.Module
+    projections: tuple[nn.Module, ...]
+    matrices: tuple[Tensor, ...]
+    offsets: tuple[Tensor, ...]
+    norms: dict[int, FrozenNorm]
+    mlps: tuple[nn.Module, ...]
+    final: FrozenNorm
+    unembedding: Tensor
+    unembedding_bias: Tensor
+    mean: Tensor
+    heads: int
+    scale: float = 1.0
+    cap: float | None = None
+
+    @contextmanager
+    def recorded(self, *, mlps: bool = False) -> Iterator[Written]:
+        """Record what the passes of a `with` block write, the last one; with MLPs where they are asked for."""
+        written = Written()
+
+        def embed(_module: Any, args: Any, kwargs: Any) -> None:
+            written.embedded = (args[0] if args else kwargs["hidden_states"]).clone()
+
+        def project(_module: Any, args: Any) -> None:
+            written.heads.append(args[0])
+
+        def add_mlp(_module: Any, _args: Any, output: Any) -> None:
+            value = output[0] if isinstance(output, tuple) else output
+            written.mlps.append(value.clone())  # Falcon adds to it in place.
+
+        def end(_module: Any, args: Any, output: Any) -> None:
+            written.final = (args[0], output)
+
+        with ExitStack() as hooks:
+            hooks.enter_context(_hook(self.first.register_forward_pre_hook(embed, with_kwargs=True)))
+            for projection in self.projections:
+                hooks.enter_context(_hook(projection.register_forward_pre_hook(project)))
+            for layer, norm in self.norms.items():
+
+                def rescale(_module: Any, args: Any, output: Any, layer: int = layer) -> None:
+                    written.attention[layer] = (args[0], output)
+
+                hooks.enter_context(_hook(norm.module.register_forward_hook(rescale)))
+            for module in self.mlps if mlps else ():
+                hooks.enter_context(_hook(module.register_forward_hook(add_mlp)))
+            hooks.enter_context(_hook(self.final.module.register_forward_hook(end)))
+            yield written
+
+    def directions(self, ids: Tensor) -> Tensor:
+        """(prediction, width) u_t minus the mean row, times the scale of logits, of (prediction,) tokens."""
+        return (at_least_float32(self.unembedding[ids]) - self.mean) * self.scale
+
+    def head_parts(self, written: Written, at: tuple[Tensor, Tensor], ids: Tensor) -> tuple[Tensor, Tensor]:
+        """What each head adds to the logits of tokens at some places, and these logits.
+
+        Args:
+            at: (prediction,) rows of the batch and positions in them.
+            ids: (prediction,) tokens.
+
+        Returns:
+            (layer, prediction, head) parts, and (prediction,) logits above the mean of the vocabulary's.
+        """
+        before, logits = self._ahead_of_norm(written, at, ids)
+        layers = enumerate(zip(written.heads, self.matrices, strict=True))
+        return torch.stack([self._by_head(written, layer, at, before)[0] for layer, _ in layers]), logits
+
+    def parts(self, written: Written, at: tuple[Tensor, Tensor], ids: Tensor) -> LogitParts:
+        """All that adds up to the logits of tokens, of a pass that was recorded with MLPs; arguments as of
+        `head_parts`."""
+        before, logits = self._ahead_of_norm(written, at, ids)
+        shape = written.heads[0].shape[:2]
+        of_layers = [self._by_head(written, layer, at, before) for layer in range(len(written.heads))]
+        mlps = [(self._at(each.reshape(*shape, -1), at) * before).sum(-1) for each in written.mlps]
+        assert written.embedded is not None, "a pass was recorded"
+        last = self.directions(ids) @ self.final.bias + self.scale * self._centered_bias(ids)
+        return LogitParts(
+            logits=logits,
+            heads=torch.stack([heads for heads, _ in of_layers]),
+            mlps=torch.stack(mlps),
+            embeddings=(self._at(written.embedded, at) * before).sum(-1),
+            biases=torch.stack([bias for _, bias in of_layers]).sum(0) + last,
+        )
+
+    def _ahead_of_norm(self, written: Written, at: tuple[Tensor, Tensor], ids: Tensor) -> tuple[Tensor, Tensor]:
+        """(prediction, width) what the residual stream is multiplied by, and (prediction,) the logits."""
+        assert written.final is not None, "a pass was recorded to its end"
+        directions = self.directions(ids)
+        inputs, outputs = (self._at(each, at) for each in written.final)
+        logits = (directions * outputs).sum(-1) + self.scale * self._centered_bias(ids)
+        return self.final.before(directions, inputs, outputs), logits
+
+    def _by_head(
+        self, written: Written, layer: int, at: tuple[Tensor, Tensor], before: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(prediction, head) the parts of a layer's heads, and (prediction,) that of its attention's biases."""
+        bias = torch.zeros_like(before[:, 0])
+        if layer in self.norms:
+            norm = self.norms[layer]
+            bias = before @ norm.bias
+            before = norm.before(before, *(self._at(each, at) for each in written.attention[layer]))
+        values = self._at(written.heads[layer], at) * (before @ at_least_float32(self.matrices[layer]))
+        return values.unflatten(-1, (self.heads, -1)).sum(-1), bias + before @ self.offsets[layer]
+
+    def _centered_bias(self, ids: Tensor) -> Tensor:
+        return self.unembedding_bias[ids] - self.unembedding_bias.mean()
+
+    @staticmethod
+    def _at(values: Tensor, at: tuple[Tensor, Tensor]) -> Tensor:
+        return at_least_float32(values[at])
+
+
+@contextmanager
+def _hook(handle: Any) -> Iterator[None]:
+    """Remove a hook at the end of a `with` block."""
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def with_residual(model: AttentionModel) -> AttentionModel:
+    """The model with its residual stream.
+
+    Raises:
+        ModelError: It predicts no next words, or its logits are no sum of parts.
+    """
+    if model.residual is not None:
+        return model
+    with torch.inference_mode():
+        try:
+            stream = _modules(model)
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            raise _no_sum(model, "its layers are built in a way of their own") from error
+        return replace(model, residual=_verified(model, stream))
+
+
+def _no_sum(model: AttentionModel, why: str) -> ModelError:
+    what = f"The logits of {model.checkpoint.name!r} are no sum of what its heads and MLPs write ({why})."
+    return ModelError(what, hint=HINT)
+
+
+def _modules(model: AttentionModel) -> ResidualStream:
+    """What writes into the residual stream, by its names; raises ModelError where something has another."""
+    encoder, head = model.encoder, model.language_model and model.language_model.get_output_embeddings()
+    stack = next((each for each in encoder.modules() if _is_stack(each, model.layers)), None)
+    final = _first(encoder, FINAL_NORMS)
+    if stack is None or final is None or type(head) is not nn.Linear:
+        lacking = "layers" if stack is None else "last norm" if final is None else "unembedding"
+        raise _no_sum(model, f"its {lacking} cannot be found by name")
+    projections = [_named(layer, PROJECTIONS) for layer in stack]
+    unembedding = head.weight
+    like = torch.zeros(unembedding.shape[1], dtype=unembedding.dtype, device=unembedding.device)
+    after = {number: _norm_of_attention(layer) for number, layer in enumerate(stack)}
+    bias = head.bias if head.bias is not None else torch.zeros_like(unembedding[:, 0])
+    return ResidualStream(
+        first=stack[0],
+        projections=tuple(projections),
+        matrices=tuple(_matrix(each, model) for each in projections),
+        offsets=tuple(_offset(each, like) for each in projections),
+        norms={number: FrozenNorm.of(norm, like) for number, norm in after.items() if norm is not None},
+        mlps=tuple(_named(layer, MLPS) for layer in stack),
+        final=FrozenNorm.of(final, like),
+        unembedding=unembedding,
+        unembedding_bias=at_least_float32(bias),
+        mean=at_least_float32(unembedding).mean(0),
+        heads=model.heads,
+    )
+
+
+def _first(parent: Any, names: tuple[str, ...]) -> Any:
+    """The first of these submodules that there is; None without any."""
+    for name in names:
+        found = parent
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if isinstance(found, nn.Module):
+            return found
+    return None
+
+
+def _named(layer: Any, names: tuple[str, ...]) -> Any:
+    """The first of these submodules; raises ValueError without any."""
+    if (found := _first(layer, names)) is None:
+        raise ValueError(f"none of {', '.join(names)}")
+    return found
+
+
+def _is_stack(module: Any, layers: int) -> bool:
+    """Whether a module is the list of a model's layers."""
+    is_list = isinstance(module, nn.ModuleList) and len(module) == layers
+    return is_list and all(_first(layer, PROJECTIONS) is not None for layer in module)
+
+
+def _norm_of_attention(layer: Any) -> Any:
+    return next((_first(layer, (norm,)) for after, norm in NORMS_OF_ATTENTION.items() if _first(layer, (after,))), None)
+
+
+def _matrix(projection: nn.Module, model: AttentionModel) -> Tensor:
+    """(width, head and width of a head) what a projection multiplies by."""
+    matrix = linear_matrix(projection, model)
+    if matrix is None:
+        raise _no_sum(model, f"an output projection is no linear layer ({type(projection).__name__})")
+    return matrix
+
+
+def _offset(projection: nn.Module, like: Tensor) -> Tensor:
+    """(width,) what a projection adds: what it gives for zeros."""
+    weight: Any = projection.weight
+    size = weight.shape[1] if type(projection) is nn.Linear else weight.shape[0]
+    return at_least_float32(projection(like.new_zeros(1, size))[0])
+
+
+def _verified(model: AttentionModel, stream: ResidualStream) -> ResidualStream:
+    """The stream with the scale and the cap of logits, whose parts add up to the logits of a short input.
+
+    Raises:
+        ModelError: They do not.
+    """
+    example = encode_words(["a", "b", "c", "a", "b"], model.tokens, 0, "", Skipped())
+    batch = collate([example], model.tokens, model.device)
+    raw, logits, written = _run(model, stream, batch)
+    stream = replace(stream, **_after_unembedding(model, raw, logits))
+    places = torch.arange(len(raw), device=raw.device)
+    best = raw.argmax(-1)
+    parts = stream.parts(written, (torch.zeros_like(places), places), best)
+    expected = stream.scale * (raw[places, best] - raw.mean(-1))
+    gap = float((parts.total() - expected).abs().max() / expected.abs().max())
+    if not gap <= _tolerance(model):
+        raise _no_sum(model, f"their sum is off by up to {gap:.1%}")
+    return stream
+
+
+def _tolerance(model: AttentionModel) -> float:
+    return TOLERANCE if model.encoder.dtype.itemsize > 2 else ROUNDED
+
+
+def _run(model: AttentionModel, stream: ResidualStream, batch: Batch) -> tuple[Tensor, Tensor, Written]:
+    """(token, word of the vocabulary) what the unembedding gives for one input, the model's logits, and what it
+    writes."""
+    raw = list[Tensor]()
+
+    def unembed(_module: Any, _args: Any, output: Any) -> None:
+        raw.append(at_least_float32(output[0]))
+
+    head = model.language_model.get_output_embeddings()
+    unembedding = _hook(head.register_forward_hook(unembed))
+    with running(model, batch.ids), stream.recorded(mlps=True) as written, unembedding:
+        logits = at_least_float32(word_scores(model.language_model(**model.inputs(batch)))[0])
+    return raw[0], logits, written
+
+
+def _after_unembedding(model: AttentionModel, raw: Tensor, logits: Tensor) -> dict[str, float]:
+    """The scale of logits, and their cap, from (token, word of the vocabulary) scores before and after both."""
+    allowed = _tolerance(model) * float(logits.abs().max())
+    scale = float((raw * logits).sum() / raw.square().sum())
+    if (raw * scale - logits).abs().max() <= allowed:
+        return {"scale": scale}
+    cap = getattr(model.encoder.config, "final_logit_softcapping", None)
+    if cap and ((raw / cap).tanh() * cap - logits).abs().max() <= allowed:
+        return {"cap": float(cap)}
+    raise _no_sum(model, "what follows the unembedding is neither a factor nor a cap")

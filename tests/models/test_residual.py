@@ -1,0 +1,86 @@
+"""What heads, MLPs, embeddings and biases add to a logit sums to it, in every family of decoders."""
+
+import pytest
+import torch
+
+from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.families import ADDITIVE, is_additive
+from bertviz_core.models.residual import with_residual
+from bertviz_core.settings import Settings
+from tests.support import families
+from tests.support.architectures import ARCHITECTURES, family_of
+from tests.support.families import TEXT
+
+QUICK = ("gpt2", "llama", "gemma2", "cohere2", "falcon")
+DECODERS = [name for name in ARCHITECTURES if name in ADDITIVE]
+
+
+def decoder(model_type, folder, **own):
+    """A small random decoder whose gains and biases are not 1 and 0, loaded with its unembedding."""
+    import safetensors.torch
+
+    family = family_of(model_type)
+    family.sizes.update(own)
+    families.save(family, folder, auto="AutoModelForCausalLM", spread=0.2)
+    path = folder / "model.safetensors"
+    weights = safetensors.torch.load_file(path)
+    for name, weight in weights.items():
+        if weight.dim() == 1 and weight.is_floating_point() and "router" not in name:
+            weight += 0.3 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(len(name)))
+    safetensors.torch.save_file(weights, path, {"format": "pt"})
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu", language_model=True)
+
+
+def test_every_family_of_decoders_is_tested():
+    assert set(DECODERS) == set(ADDITIVE)
+
+
+@pytest.mark.parametrize(
+    "model_type", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in DECODERS]
+)
+def test_parts_sum_to_the_logits_of_the_library(model_type, tmp_path, source):
+    from transformers import AutoModelForCausalLM
+
+    model = with_residual(decoder(model_type, tmp_path))
+    residual = model.residual
+    eager = AutoModelForCausalLM.from_pretrained(tmp_path, attn_implementation="eager", dtype="float32").eval()
+    examples = list(Segments(source("\n\n".join(TEXT[:2])), model.tokens, Settings(max_length=20)))
+    batch = collate(examples, model.tokens, "cpu")
+    rows, positions = batch.mask.nonzero(as_tuple=True)
+    ids = torch.randint(len(model.tokens.tokenizer), rows.shape, generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode(), residual.recorded(mlps=True) as written:
+        model.encoder(**model.inputs(batch))
+    with torch.inference_mode():
+        parts = residual.parts(written, (rows, positions), ids)
+        logits = torch.cat([eager(torch.from_numpy(each.ids)[None]).logits[0] for each in examples])
+    if residual.cap:
+        logits = (logits / residual.cap).atanh() * residual.cap
+    expected = logits[torch.arange(len(ids)), ids] - logits.mean(-1)
+    for found in (parts.total(), parts.logits):
+        torch.testing.assert_close(found, expected, atol=1e-4 * float(expected.abs().max()), rtol=0)
+    assert parts.heads.abs().max() > 0.01 and parts.mlps.abs().max() > 0.01
+    with torch.inference_mode():
+        heads, _ = residual.head_parts(written, (rows, positions), ids)
+    assert torch.equal(heads, parts.heads)
+
+
+def test_what_is_no_such_sum_is_refused_with_the_reason(tmp_path):
+    model = decoder("opt", tmp_path, do_layer_norm_before=False)
+    assert not is_additive(model.checkpoint.config)
+    with pytest.raises(ModelError, match="are no sum of what its heads and MLPs write"):
+        with_residual(model)
+
+
+def test_a_part_that_is_not_counted_is_refused_with_how_far_the_sum_is_off(tmp_path):
+    model = decoder("llama", tmp_path)
+    model.encoder.layers[1].register_forward_hook(lambda _m, _a, output: output * 1.01)
+    with pytest.raises(ModelError, match=r"their sum is off by up to \d"):
+        with_residual(model)
+
+
+def test_an_encoder_has_none(masked):
+    with pytest.raises(ModelError, match="its unembedding cannot be found|no sum"):
+        with_residual(masked)
