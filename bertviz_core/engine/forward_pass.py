@@ -50,7 +50,8 @@ class Accumulator(Protocol):
         ...
 
     def update_at_end(self, batch: Batch, written: "Written", /) -> None:
-        """Add what a batch writes into the residual stream; called once for each batch."""
+        """Add what a batch writes into the residual stream; called once for each batch, where it `reads_residual`."""
+        raise AssertionError("it reads no residual stream")
 
     def merge(self, other: Self) -> None:
         """Add the sums of another batch or chunk; equal bytes need an equal order."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["Tensor", "device_of_sums", "in_float64", "to_host"]
+__all__ = ["Tensor", "at_least_float32", "device_of_sums", "in_float64", "to_host"]
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,3 +44,8 @@ def to_host(tensors: Sequence[Tensor]) -> list[np.ndarray]:
     ends = np.cumsum([tensor.numel() for tensor in tensors])
     parts = np.split(joined, ends[:-1])
     return [part.reshape(tuple(tensor.shape)) for part, tensor in zip(parts, tensors, strict=True)]
+
+
+def at_least_float32(values: Tensor) -> Tensor:
+    """Values of any shape in float32, or unchanged if float64."""
+    return values if values.dtype.itemsize > 4 else values.float()

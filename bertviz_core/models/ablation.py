@@ -13,8 +13,7 @@ from torch import Tensor
 from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
-from bertviz_core.inputs.tensors import device_of_sums, in_float64
-from bertviz_core.models.attention import at_least_float32
+from bertviz_core.inputs.tensors import at_least_float32, device_of_sums, in_float64
 from bertviz_core.models.loss import Labels, Predictions, predict_words
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
 

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.inputs.encoding import Batch
-from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.inputs.tensors import Tensor, at_least_float32
 from bertviz_core.models.layer_mask import LayerMask, full_visibility, layer_masks, mask_of_maps
 from bertviz_core.models.model import AttentionModel, norm_logits, running
 from bertviz_core.models.surroundings import in_standard_arithmetic
@@ -194,11 +194,6 @@ def _softmax_with_sink(logits: Tensor, sink: Tensor) -> Tensor:
     column = sink.to(logits).view(1, -1, 1, 1).expand(*logits.shape[:3], 1)
     joined = torch.cat([logits, column], -1)
     return at_least_float32(joined - joined.amax(-1, keepdim=True)).softmax(-1)[..., :-1]
-
-
-def at_least_float32(values: Tensor) -> Tensor:
-    """Values of any shape in float32, or unchanged if float64."""
-    return values if values.dtype.itemsize > 4 else values.float()
 
 
 def register() -> str:

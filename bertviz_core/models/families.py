@@ -23,8 +23,8 @@ AFTER_PADDING = (
 )
 AFTER_ONE = ("mpnet",)
 SHARED_LAYERS = ("albert",)  # The layers have the same weights.
-# Decoders whose logits are known to be a sum of what heads, MLPs and embeddings write; a test adds up each. Of others it
-# shows when they are loaded.
+# Decoders whose logits are a sum of what heads, MLPs and embeddings write; a test adds up each. Of others it shows when
+# they are loaded.
 ADDITIVE = (
     *("bloom", "cohere2", "deepseek_v3", "falcon", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "gpt_neox", "gpt_oss"),
     *("llama", "llama4_text", "mistral", "mixtral", "olmo2", "olmo3", "opt", "phi3", "qwen2", "qwen3", "smollm3"),

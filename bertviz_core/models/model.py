@@ -41,7 +41,7 @@ class AttentionModel:
         language_model: `encoder` with the head that predicts words; None where it was loaded without.
         factors: For each layer (head, width, width) what the lengths of vectors follow from, for norms; None where
             weights are observed.
-        residual: The residual stream of a decoder, see `models/residual.py`; None where nothing reads it.
+        residual: The residual stream of a decoder, see `residual_modules.py`; None where nothing reads it.
         length_limit: The number of tokens past which an input's maps depend on the longest input of its batch; None
             without.
         notices: What of its files is not used and changes no map.

@@ -2,33 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
-from bertviz_core.corpora import Skipped
-from bertviz_core.errors import ModelError
-from bertviz_core.inputs.encoding import Batch, collate, encode_words
-from bertviz_core.models.attention import at_least_float32
-from bertviz_core.models.model import AttentionModel, linear_matrix, running, word_scores
-
-# Where families have what writes into the residual stream, in a layer and in the model. The sum of all parts is
-# compared with the model's own logits, so that a wrong one is refused.
-PROJECTIONS = (
-    *("self_attn.o_proj", "self_attn.out_proj", "self_attn.dense", "attn.c_proj", "attn.out_proj", "attn.o_proj"),
-    *("attn.attention.out_proj", "attention.dense", "self_attention.dense"),
-)
-NORMS_OF_ATTENTION = {  # the norm after the MLP, by which a family is known to have one after attention too
-    "post_feedforward_layernorm": "post_attention_layernorm",
-    "post_mlp_layernorm": "post_self_attn_layernorm",
-}
-MLPS = (*NORMS_OF_ATTENTION, "mlp.dense_4h_to_h", "fc2", "mlp", "feed_forward", "block_sparse_moe")
-FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "decoder.final_layer_norm")
-TOLERANCE = 1e-4  # of the largest logit, in float32
-ROUNDED = 0.05  # the same of weights of 16 bits
-HINT = "docs/models.md lists the families of which they are known; ablation needs no such sum."
+from bertviz_core.inputs.tensors import at_least_float32
 
 
 @dataclass(frozen=True)
@@ -36,7 +16,6 @@ class FrozenNorm:
     """A layer or RMS norm, which is a linear map once its scale is that of one input.
 
     Attributes:
-        module: The norm.
         gain: (width,) what each dimension is multiplied by.
         bias: (width,) what is added to it.
         is_centered: Whether the mean is subtracted before.
@@ -171,18 +150,18 @@ class ResidualStream:
             written.final = (args[0], output)
 
         with ExitStack() as hooks:
-            hooks.enter_context(_hook(self.first.register_forward_pre_hook(embed, with_kwargs=True)))
+            hooks.enter_context(hooked(self.first.register_forward_pre_hook(embed, with_kwargs=True)))
             for projection in self.projections:
-                hooks.enter_context(_hook(projection.register_forward_pre_hook(project)))
+                hooks.enter_context(hooked(projection.register_forward_pre_hook(project)))
             for layer, norm in self.norms.items():
 
                 def rescale(_module: Any, args: Any, output: Any, layer: int = layer) -> None:
                     written.attention[layer] = (args[0], output)
 
-                hooks.enter_context(_hook(norm.module.register_forward_hook(rescale)))
+                hooks.enter_context(hooked(norm.module.register_forward_hook(rescale)))
             for module in self.mlps if mlps else ():
-                hooks.enter_context(_hook(module.register_forward_hook(add_mlp)))
-            hooks.enter_context(_hook(self.final.module.register_forward_hook(end)))
+                hooks.enter_context(hooked(module.register_forward_hook(add_mlp)))
+            hooks.enter_context(hooked(self.final.module.register_forward_hook(end)))
             yield written
 
     def directions(self, ids: Tensor) -> Tensor:
@@ -204,8 +183,8 @@ class ResidualStream:
         return torch.stack([self._by_head(written, layer, at, before)[0] for layer, _ in layers]), logits
 
     def parts(self, written: Written, at: tuple[Tensor, Tensor], ids: Tensor) -> LogitParts:
-        """All that adds up to the logits of tokens, of a pass that was recorded with MLPs; arguments as of
-        `head_parts`."""
+        """All that adds up to the logits of (prediction,) tokens, of a pass that was recorded with MLPs; arguments as
+        of `head_parts`."""
         before, logits = self._ahead_of_norm(written, at, ids)
         shape = written.heads[0].shape[:2]
         of_layers = [self._by_head(written, layer, at, before) for layer in range(len(written.heads))]
@@ -249,152 +228,9 @@ class ResidualStream:
 
 
 @contextmanager
-def _hook(handle: Any) -> Iterator[None]:
+def hooked(handle: Any) -> Iterator[None]:
     """Remove a hook at the end of a `with` block."""
     try:
         yield
     finally:
         handle.remove()
-
-
-def with_residual(model: AttentionModel) -> AttentionModel:
-    """The model with its residual stream.
-
-    Raises:
-        ModelError: It predicts no next words, or its logits are no sum of parts.
-    """
-    if model.residual is not None:
-        return model
-    with torch.inference_mode():
-        try:
-            stream = _modules(model)
-        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-            raise _no_sum(model, "its layers are built in a way of their own") from error
-        return replace(model, residual=_verified(model, stream))
-
-
-def _no_sum(model: AttentionModel, why: str) -> ModelError:
-    what = f"The logits of {model.checkpoint.name!r} are no sum of what its heads and MLPs write ({why})."
-    return ModelError(what, hint=HINT)
-
-
-def _modules(model: AttentionModel) -> ResidualStream:
-    """What writes into the residual stream, by its names; raises ModelError where something has another."""
-    encoder, head = model.encoder, model.language_model and model.language_model.get_output_embeddings()
-    stack = next((each for each in encoder.modules() if _is_stack(each, model.layers)), None)
-    final = _first(encoder, FINAL_NORMS)
-    if stack is None or final is None or type(head) is not nn.Linear:
-        lacking = "layers" if stack is None else "last norm" if final is None else "unembedding"
-        raise _no_sum(model, f"its {lacking} cannot be found by name")
-    projections = [_named(layer, PROJECTIONS) for layer in stack]
-    unembedding = head.weight
-    like = torch.zeros(unembedding.shape[1], dtype=unembedding.dtype, device=unembedding.device)
-    after = {number: _norm_of_attention(layer) for number, layer in enumerate(stack)}
-    bias = head.bias if head.bias is not None else torch.zeros_like(unembedding[:, 0])
-    return ResidualStream(
-        first=stack[0],
-        projections=tuple(projections),
-        matrices=tuple(_matrix(each, model) for each in projections),
-        offsets=tuple(_offset(each, like) for each in projections),
-        norms={number: FrozenNorm.of(norm, like) for number, norm in after.items() if norm is not None},
-        mlps=tuple(_named(layer, MLPS) for layer in stack),
-        final=FrozenNorm.of(final, like),
-        unembedding=unembedding,
-        unembedding_bias=at_least_float32(bias),
-        mean=at_least_float32(unembedding).mean(0),
-        heads=model.heads,
-    )
-
-
-def _first(parent: Any, names: tuple[str, ...]) -> Any:
-    """The first of these submodules that there is; None without any."""
-    for name in names:
-        found = parent
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if isinstance(found, nn.Module):
-            return found
-    return None
-
-
-def _named(layer: Any, names: tuple[str, ...]) -> Any:
-    """The first of these submodules; raises ValueError without any."""
-    if (found := _first(layer, names)) is None:
-        raise ValueError(f"none of {', '.join(names)}")
-    return found
-
-
-def _is_stack(module: Any, layers: int) -> bool:
-    """Whether a module is the list of a model's layers."""
-    is_list = isinstance(module, nn.ModuleList) and len(module) == layers
-    return is_list and all(_first(layer, PROJECTIONS) is not None for layer in module)
-
-
-def _norm_of_attention(layer: Any) -> Any:
-    return next((_first(layer, (norm,)) for after, norm in NORMS_OF_ATTENTION.items() if _first(layer, (after,))), None)
-
-
-def _matrix(projection: nn.Module, model: AttentionModel) -> Tensor:
-    """(width, head and width of a head) what a projection multiplies by."""
-    matrix = linear_matrix(projection, model)
-    if matrix is None:
-        raise _no_sum(model, f"an output projection is no linear layer ({type(projection).__name__})")
-    return matrix
-
-
-def _offset(projection: nn.Module, like: Tensor) -> Tensor:
-    """(width,) what a projection adds: what it gives for zeros."""
-    weight: Any = projection.weight
-    size = weight.shape[1] if type(projection) is nn.Linear else weight.shape[0]
-    return at_least_float32(projection(like.new_zeros(1, size))[0])
-
-
-def _verified(model: AttentionModel, stream: ResidualStream) -> ResidualStream:
-    """The stream with the scale and the cap of logits, whose parts add up to the logits of a short input.
-
-    Raises:
-        ModelError: They do not.
-    """
-    example = encode_words(["a", "b", "c", "a", "b"], model.tokens, 0, "", Skipped())
-    batch = collate([example], model.tokens, model.device)
-    raw, logits, written = _run(model, stream, batch)
-    stream = replace(stream, **_after_unembedding(model, raw, logits))
-    places = torch.arange(len(raw), device=raw.device)
-    best = raw.argmax(-1)
-    parts = stream.parts(written, (torch.zeros_like(places), places), best)
-    expected = stream.scale * (raw[places, best] - raw.mean(-1))
-    gap = float((parts.total() - expected).abs().max() / expected.abs().max())
-    if not gap <= _tolerance(model):
-        raise _no_sum(model, f"their sum is off by up to {gap:.1%}")
-    return stream
-
-
-def _tolerance(model: AttentionModel) -> float:
-    return TOLERANCE if model.encoder.dtype.itemsize > 2 else ROUNDED
-
-
-def _run(model: AttentionModel, stream: ResidualStream, batch: Batch) -> tuple[Tensor, Tensor, Written]:
-    """(token, word of the vocabulary) what the unembedding gives for one input, the model's logits, and what it
-    writes."""
-    raw = list[Tensor]()
-
-    def unembed(_module: Any, _args: Any, output: Any) -> None:
-        raw.append(at_least_float32(output[0]))
-
-    head = model.language_model.get_output_embeddings()
-    unembedding = _hook(head.register_forward_hook(unembed))
-    with running(model, batch.ids), stream.recorded(mlps=True) as written, unembedding:
-        logits = at_least_float32(word_scores(model.language_model(**model.inputs(batch)))[0])
-    return raw[0], logits, written
-
-
-def _after_unembedding(model: AttentionModel, raw: Tensor, logits: Tensor) -> dict[str, float]:
-    """The scale of logits, and their cap, from (token, word of the vocabulary) scores before and after both."""
-    allowed = _tolerance(model) * float(logits.abs().max())
-    scale = float((raw * logits).sum() / raw.square().sum())
-    if (raw * scale - logits).abs().max() <= allowed:
-        return {"scale": scale}
-    cap = getattr(model.encoder.config, "final_logit_softcapping", None)
-    if cap and ((raw / cap).tanh() * cap - logits).abs().max() <= allowed:
-        return {"cap": float(cap)}
-    raise _no_sum(model, "what follows the unembedding is neither a factor nor a cap")

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Encoded, collate
-from bertviz_core.inputs.tensors import device_of_sums
-from bertviz_core.models.attention import LayerAttention, at_least_float32, forward, register
+from bertviz_core.inputs.tensors import at_least_float32, device_of_sums
+from bertviz_core.models.attention import LayerAttention, forward, register
 from bertviz_core.models.model import AttentionModel
 
 EXACT = torch.float32, torch.float64

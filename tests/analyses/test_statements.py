@@ -13,6 +13,7 @@ from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.entropy.result import QUANTITIES as OF_ENTROPY
 from bertviz_core.analyses.induction.result import COLUMNS as OF_INDUCTION
+from bertviz_core.analyses.next_token.result import QUANTITIES as OF_NEXT_TOKEN
 from bertviz_core.analyses.reach.result import QUANTITIES as OF_REACH
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES as OF_SURFACE
@@ -22,6 +23,7 @@ AVERAGES = {
     "surface_patterns": OF_SURFACE,
     "entropy": OF_ENTROPY,
     "reach": OF_REACH,
+    "next_token": OF_NEXT_TOKEN,
     "induction": tuple(column.quantity for column in OF_INDUCTION),
 }
 # What a clause has to say of a number of each quantity. The control of one kind of attention may be another's.
@@ -50,6 +52,8 @@ WORDS = {
     "duplicate_control": "to the same position where nothing is repeated",
     "loss_change": "Without head",
     "to_sink_loss_change": "Without the attention of head",
+    "to_next_token": "to th",
+    "next_token_logit": "the whole logit",
 }
 OTHER_WORDS = {("previous", "duplicate_control"): "to the token one sequence before where nothing is repeated"}
 NO_VALUE = re.compile(r"\(95% interval [^)]*\)|± \S+|(more|less) than [\d.]+|by [\d.]+% or more|\d+% of the heads")

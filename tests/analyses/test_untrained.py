@@ -61,6 +61,15 @@ def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed
     assert "ablation.no_op" in {each.id for each in found}, "it is asked"
 
 
+def test_no_head_of_decoders_that_know_nothing_adds_to_the_next_token(tokenizer):
+    states = []
+    for seed in range(5):
+        model = drawn(tokenizer, seed, INITIALIZERS[seed], causal=True)
+        result = bv.analyze("next_token", model=(model, tokenizer), limit=INPUTS, store=False).result
+        states += [each.state for each in ANALYSES["next_token"].findings(result)]
+    assert NOT_SHOWN in states and SHOWN not in states
+
+
 @pytest.mark.slow
 def test_of_twenty_networks_that_know_nothing_at_most_one_has_a_finding_on_its_loss(tokenizer):
     claims, decided = [], 0

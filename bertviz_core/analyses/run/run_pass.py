@@ -223,7 +223,7 @@ def as_observed(model: AttentionModel, together: Sequence[Request]) -> Attention
     model = with_weights(model, together[0].settings.weights)
     if not any(ANALYSES[request.analysis].reads_residual for request in together):
         return model
-    from bertviz_core.models.residual import with_residual
+    from bertviz_core.models.residual_modules import with_residual
 
     return with_residual(model)
 

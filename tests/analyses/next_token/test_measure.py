@@ -61,9 +61,9 @@ def perturbed(folder):
     path = folder / "model.safetensors"
     weights = safetensors.torch.load_file(path)
     generator = torch.Generator().manual_seed(3)
-    for weight in weights.values():
+    for name, weight in weights.items():
         if weight.dim() == 1:
-            weight += 0.3 * torch.randn(weight.shape, generator=generator)
+            weights[name] = weight + 0.3 * torch.randn(weight.shape, generator=generator)
     safetensors.torch.save_file(weights, path, {"format": "pt"})
     return folder
 
