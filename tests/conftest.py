@@ -133,7 +133,7 @@ def results() -> dict:
     from bertviz_core.analyses.base.registry import BUILT_IN
     from tests.support import shipped
 
-    return {name: shipped.result(name) for name in BUILT_IN}
+    return {name: shipped.result(name) for name in BUILT_IN if name not in shipped.OF_DECODERS}
 
 
 @pytest.fixture(scope="session")

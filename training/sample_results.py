@@ -15,6 +15,7 @@ from pathlib import Path
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute_all
+from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
@@ -26,15 +27,17 @@ from bertviz_core.viewer.preview import compute_preview, preview_key
 
 
 def requests() -> list[Request]:
-    """What the pages ask for when a newcomer opens them; and norms, where they are nearly free."""
+    """What the pages ask for when a newcomer opens them, of each model what it allows; and norms, where they are nearly
+    free."""
     modes, norms = [Settings(mode=mode) for mode in MODES], Settings(weights="norms")
-    return [
+    asked = [
         Request(analysis, find_checkpoint(model), sample(name), ANALYSES[analysis].relevant(settings))
         for model in SHIPPED_MODELS
         for analysis in BUILT_IN
         for name in SAMPLES[ANALYSES[analysis].corpus]
         for settings in (*modes, *([norms] if ANALYSES[analysis].shared else []))
     ]
+    return list(filter(can_compute, asked))
 
 
 def reports() -> list[ReportRequest]:
