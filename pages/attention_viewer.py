@@ -12,7 +12,7 @@ from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices
-from pages.shared.views import viewer_heads, viewer_input, viewer_panes, viewer_window
+from pages.shared.views import viewer_heads, viewer_input, viewer_next, viewer_panes, viewer_window
 
 selection = session.selection()
 chosen = session.page(AttentionViewerChoices)
@@ -127,11 +127,13 @@ with notes:
         before, after = (services.attention(model, each.example, weights) for each in (original, masked))
         shift = attention_shift(before, after)
         viewer_heads.draw_shift(shift, selection)
-    if positions or ablated is not None:
+    following = viewer_next.choose(first)
+    if (positions or ablated is not None) and following is None:
         viewer_heads.draw_guesses(guesses, can_mask=can_mask)
     st.markdown("**All heads** on this input; click one to choose it")
     viewer_panes.draw_pictures(first)
 
+written = None if following is None else viewer_next.draw(first, following, ablated)
 pair = viewer_heads.draw_token_pair(first)
 viewer_panes.offer_downloads(first, pair, guesses, products, beside=second, shift=shift, as_lines=shape == "lines")
 endnotes.about(apply_view)

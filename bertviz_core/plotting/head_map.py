@@ -120,10 +120,10 @@ def accuracy_map(values: np.ndarray, of: str) -> HeadMap:
     return value_map(values, unit="accuracy", texts=texts)
 
 
-def weight_map(weights: np.ndarray, name: str) -> HeadMap:
-    """The map of (layer, head) weights: blue is positive, orange is negative."""
-    maximum = float(np.abs(weights).max(initial=0)) or 1.0
-    return value_map(weights, name, limits=(-maximum, maximum), unit="weight", scale=DIVERGING)
+def signed_map(values: np.ndarray, name: str, unit: str) -> HeadMap:
+    """The map of (layer, head) values: blue is positive, orange is negative."""
+    maximum = float(np.abs(values).max(initial=0)) or 1.0
+    return value_map(values, name, limits=(-maximum, maximum), unit=unit, scale=DIVERGING)
 
 
 def picture_map(pictures: np.ndarray) -> HeadMap:

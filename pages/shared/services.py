@@ -29,7 +29,7 @@ from bertviz_core.inputs import split_words
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import guesses as word_guesses
-from bertviz_core.models import loading, single_input
+from bertviz_core.models import loading, next_words, single_input
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.guesses import WordGuesses
 from bertviz_core.models.loaded_models import LoadedModels
@@ -208,6 +208,30 @@ def sentence_values(model: AttentionModel, example: Encoded, settings: Settings)
 def guesses(model: AttentionModel, single: single_input.OneInput, position: int, head: Head) -> WordGuesses:
     """What a model guesses for a token, with and without a head."""
     return word_guesses.guesses(model, single, position, head)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_by_content)
+def expected_tokens(
+    model: AttentionModel, single: single_input.OneInput, position: int
+) -> tuple[next_words.ExpectedToken, ...]:
+    """What a decoder expects after a token of an input."""
+    return next_words.expected_tokens(model, single, position)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_by_content)
+def split_logit(
+    model: AttentionModel, single: single_input.OneInput, position: int, token: int
+) -> next_words.LogitSplit:
+    """What adds up to the logit of a token after another one."""
+    return next_words.split_logit(model, single, position, token)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_by_content)
+def probability_without(
+    model: AttentionModel, single: single_input.OneInput, position: int, token: int, ablated: np.ndarray
+) -> float:
+    """The probability of a token after another one while heads are ablated."""
+    return next_words.probability_without(model, single, position, token, ablated)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # it reads a header for each stored result

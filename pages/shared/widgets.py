@@ -51,6 +51,11 @@ def segmented(label: str, options: Sequence[T], field: str, value: T, **more: An
     return _draw(st.segmented_control, label, options, field=field, value=value, required=True, **more)
 
 
+def pills(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
+    """Options of different lengths, in as many rows as they need."""
+    return _draw(st.pills, label, options, field=field, value=value, required=True, **more)
+
+
 def select_slider(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
     """A slider with an option at each of its places."""
     return _draw(st.select_slider, label, options, field=field, value=value, **more)

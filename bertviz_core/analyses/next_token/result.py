@@ -21,8 +21,8 @@ COLUMNS = (
     averaged_column(
         "to_next_token",
         "contribution to the next token's logit, nats",
-        name="what the head adds to the next token's logit, nats",
-        marker=BEST,
+        name="contribution, nats",
+        marker=(BEST, "circle"),
         signed=True,
         least=_least,
         is_followed=True,

@@ -15,7 +15,7 @@ from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes, Se
 from bertviz_core.heads import arrow
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.head_map import HeadMap, weight_map
+from bertviz_core.plotting.head_map import HeadMap, signed_map
 
 PAPER = "#cc7000"
 STRUCTURAL = "structural"
@@ -215,4 +215,4 @@ def weight_maps(result: Probes) -> list[Map]:
 
 
 def _weight_squares(result: Probes, index: int) -> HeadMap:
-    return weight_map(result.attention[index], f"weight {arrow(ATTENTION_DIRECTIONS[index])}:")
+    return signed_map(result.attention[index], f"weight {arrow(ATTENTION_DIRECTIONS[index])}:", "weight")

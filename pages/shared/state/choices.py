@@ -137,6 +137,7 @@ class AttentionViewerChoices(PageChoices):
         from_token: The token whose attention to `to_token` is compared between heads; None for that of the largest
             weight.
         to_token: The token that is attended to, likewise.
+        expected: Which of the tokens that a decoder expects next is chosen, from 1.
         query: The query whose product with every key is drawn; None for the pinned one, else for that of the
             head's largest weight.
         mask: Positions of the masked words, as "3,7".
@@ -172,6 +173,7 @@ class AttentionViewerChoices(PageChoices):
     before: bool = False
     from_token: Positive | None = None
     to_token: Positive | None = None
+    expected: Positive = 1
     query: Positive | None = None
     mask: str = ""
     pin: str = ""

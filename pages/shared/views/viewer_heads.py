@@ -62,8 +62,8 @@ def choose_ablated(
     names = [name for name in chosen.off if name in groups]
     if is_open:
         about = (
-            "Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
-            "beside those of the whole model. Lines and pictures stay those of the whole model."
+            "Counted from 1. Their outputs are replaced by zeros; the guesses for masked or next words without them "
+            "stand beside those of the whole model. Lines and pictures stay those of the whole model."
         )
         _choose_heads("Ablated heads", "off", names, groups, about)
     return np.logical_or.reduce([groups[name] for name in names]) if names else None
