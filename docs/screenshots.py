@@ -37,6 +37,7 @@ PAGES = {
     "probes": "probes",
     "clustering": f"clustering?head={CLEAREST}",
     "ablation": f"ablation?head={CLEAREST}",
+    "next_token": "next_token?model=demo-decoder",
     "minimal_pairs": "minimal_pairs",
     "induction": "induction?model=demo-decoder",
 }

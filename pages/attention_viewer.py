@@ -135,5 +135,14 @@ with notes:
 
 written = None if following is None else viewer_next.draw(first, following, ablated)
 pair = viewer_heads.draw_token_pair(first)
-viewer_panes.offer_downloads(first, pair, guesses, products, beside=second, shift=shift, as_lines=shape == "lines")
+viewer_panes.offer_downloads(
+    first,
+    pair,
+    guesses,
+    products,
+    beside=second,
+    shift=shift,
+    next_token=written,
+    as_lines=shape == "lines",
+)
 endnotes.about(apply_view)

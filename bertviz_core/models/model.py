@@ -122,7 +122,7 @@ def require_next_words(checkpoint: Checkpoint) -> None:
     """Raises ModelError where the model was not saved with a head that predicts the next word."""
     if not predicts_next_words(checkpoint):
         what = f"The model {checkpoint.name!r} was not saved with a head that predicts the next word."
-        raise ModelError(what, hint="Choose a decoder as it was trained, such as gpt2.")
+        raise ModelError(what, hint="Choose a decoder, such as demo-decoder.")
 
 
 def classes(checkpoint: Checkpoint) -> list[str]:

@@ -53,7 +53,7 @@ def segmented(label: str, options: Sequence[T], field: str, value: T, **more: An
 
 def pills(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
     """Options of different lengths, in as many rows as they need."""
-    return _draw(st.pills, label, options, field=field, value=value, required=True, **more)
+    return _draw(st.pills, label, options, field=field, value=value, required=True, wrap=True, **more)
 
 
 def select_slider(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:

@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import all_heads
 from bertviz_core.models.next_words import ExpectedToken, LogitSplit, expects_next_words
-from bertviz_core.numbers import number, percentage, plural
+from bertviz_core.numbers import number, plural
 from bertviz_core.plotting.head_map import signed_map
 from bertviz_core.text_display import cut_end
 from pages.shared import messages, page, services, widgets
@@ -51,7 +51,7 @@ def choose(pane: Pane) -> NextToken | None:
     position = pinned[-1] if pinned else len(labels) - 1
     expected = services.expected_tokens(pane.model, pane.shown, position)
     place = f"“{plain(cut_end(labels[position]))}” ({position + 1})"
-    st.markdown(f"**After {place} the model expects**; click a token of the lines for those after it")
+    st.markdown(f"**Expected after {place}**; click another token")
     rank = min(session.page(AttentionViewerChoices).expected, len(expected))
     names = {number: _name(each) for number, each in enumerate(expected, 1)}
     rank = widgets.pills(
@@ -62,7 +62,12 @@ def choose(pane: Pane) -> NextToken | None:
 
 def _name(expected: ExpectedToken) -> str:
     is_next = " (comes next)" if expected.is_next else ""
-    return f"“{plain(cut_end(expected.label, 20))}” {percentage(expected.probability)}{is_next}"
+    return f"“{plain(cut_end(expected.label, 20))}” {_share(expected.probability)}{is_next}"
+
+
+def _share(probability: float) -> str:
+    """A probability in percent, with two digits where it is small."""
+    return f"{probability:.1%}" if probability >= 0.01 else f"{100 * probability:.2g}%"
 
 
 def draw(pane: Pane, following: NextToken, ablated: np.ndarray | None) -> pd.DataFrame | None:
@@ -96,7 +101,7 @@ def draw(pane: Pane, following: NextToken, ablated: np.ndarray | None) -> pd.Dat
                 st.markdown(f"**{title}**")
                 page.table(side, [CONTRIBUTION], pane.selection, f"next-{title.lower()}")
         st.caption("Nats. A click on a row or a square shows the head's lines.")
-    return frame
+    return frame.assign(after_position=following.position + 1, after=following.before, token=following.chosen.label)
 
 
 def _sides(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -115,7 +120,7 @@ def _without(pane: Pane, following: NextToken, ablated: np.ndarray | None) -> st
     names = f"head {heads[0].label()}" if len(heads) == 1 else plural(len(heads), "heads")
     share = services.probability_without(pane.model, pane.shown, following.position, following.chosen.token, off)
     return (
-        f"**Its probability is {percentage(following.chosen.probability)}, without {names} {percentage(share)}** "
+        f"**Its probability is {_share(following.chosen.probability)}, without {names} {_share(share)}** "
         "(ablated: zeros stand in for the output, and later layers follow)."
     )
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -254,7 +255,7 @@ def draw_lines(
     def take_pins() -> None:
         pins = widgets.received(key, "pins")
         if pins is not None and pane.same_tokens:
-            session.choose(pin=",".join(pins), dependents="", from_token=None, to_token=None)
+            session.choose(pin=",".join(pins), dependents="", from_token=None, to_token=None, expected=1)
 
     def take_mask() -> None:
         start = widgets.received(key, "mask")
@@ -323,6 +324,7 @@ def offer_downloads(
     *,
     beside: Pane | None,
     shift: np.ndarray | None,
+    next_token: pd.DataFrame | None,
     as_lines: bool,
 ) -> None:
     """Offer the files of a pane; the lines have their own buttons.
@@ -334,6 +336,7 @@ def offer_downloads(
         products: The products of a query with the keys, in the ZIP; None for none.
         beside: The pane beside it, whose head is in the ZIP; None for none.
         shift: The shift of each head by masking, in the ZIP; None for none.
+        next_token: What each head adds to a next token, in the ZIP; None for none.
     """
     attention = pane.attention
     selection = pane.selection
@@ -352,6 +355,8 @@ def offer_downloads(
             files["beside"] = beside.to_csv()
         if shift is not None:
             files["shift"] = csv_bytes(head_frame({"shift": shift}).assign(**about))
+        if next_token is not None:
+            files["next-token"] = csv_bytes(next_token.assign(**about))
         return exports.zipped(files)
 
     offered = {
@@ -370,6 +375,7 @@ def _about_files(*, is_window: bool, as_lines: bool) -> str:
     pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
     return (
         f"CSV: this head, {extent}; ZIP: also all heads from one token to the other, guesses for masked words and how "
-        "far masking shifts each head, the head beside this one, and query × key, where they are shown. "
+        "far masking shifts each head, what each adds to a next token, the head beside this one, and query × key, "
+        "where they are shown. "
         f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
     )
