@@ -400,3 +400,25 @@ def test_the_second_head_is_chosen_above_its_drawing_with_the_popover_closed() -
 def test_a_model_whose_weights_are_no_numbers_is_named_in_one_box(nan_folder: Path) -> None:
     app = open_app("attention_viewer", model=str(nan_folder))
     assert "weights are not finite numbers" in app.error[0].value and len(app.error) == 1
+
+
+def test_a_decoder_says_what_it_expects_after_the_pinned_token_and_which_heads_write_it() -> None:
+    app = viewer(model="demo-decoder", head="4-5", pin="from5", expected="2")
+    assert not app.error and not app.exception
+    text = words(app)
+    assert "**Expected after “her” (5)**" in text
+    names = list(app.button_group(key="expected").options)
+    assert len(names) in (5, 6) and sum("(comes next)" in name for name in names) == 1
+    token, share = re.search(r"“(.+)” ([\d.]+)%", names[1]).groups()
+    assert f"Which heads write “{token}” after “her”?" in [unescaped(each.value) for each in app.header]
+    assert re.search(rf"Its probability is {share}%, without head 4-5 [\d.e-]+%", text)
+    parts = re.search(r"is ([+-][\d.]+) nats from .*: heads (\S+), MLPs (\S+), embeddings (\S+), biases (\S+)\.", text)
+    logit, *others = (float(part.rstrip(",")) for part in parts.groups())
+    assert sum(others) == pytest.approx(logit, abs=2e-3)
+    for table in ("next-for", "next-against"):
+        frame = app.dataframe(key=table).value
+        assert list(frame["contribution"].abs()) == sorted(frame["contribution"].abs(), reverse=True)
+
+
+def test_the_chosen_head_gives_way_to_those_that_are_ablated() -> None:
+    assert "without 2 heads" in words(viewer(model="demo-decoder", off="4-1,4-2"))

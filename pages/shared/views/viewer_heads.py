@@ -56,7 +56,7 @@ def choose_ablated(
 ) -> np.ndarray | None:
     """The heads to ablate, (layer, head) bool; None for none, or where none can be. Their choice is drawn where its
     popover is open."""
-    if model.language_model is None or not model.observable or model.causal:
+    if model.language_model is None or not model.observable:
         return None
     groups = _groups(selection)
     names = [name for name in chosen.off if name in groups]
