@@ -128,6 +128,22 @@ def masked(masked_folder: Path):
 
 
 @pytest.fixture(scope="session")
+def decoder(tmp_path_factory: pytest.TempPathFactory):
+    """A random GPT-2 with its unembedding."""
+    from tests.support import predicting
+
+    return predicting.load(predicting.save("gpt2", tmp_path_factory.mktemp("decoder")))
+
+
+@pytest.fixture(scope="session")
+def model_for(masked, decoder):
+    """From an analysis to the tiny model that it is tested with: the encoder, or the decoder where that is needed."""
+    from tests.support.shipped import OF_DECODERS
+
+    return lambda analysis: decoder if analysis in OF_DECODERS else masked
+
+
+@pytest.fixture(scope="session")
 def results() -> dict:
     """What ships of the demo model on the first sample of each kind, by the names of the analyses."""
     from bertviz_core.analyses.base.registry import BUILT_IN

@@ -24,13 +24,15 @@ from bertviz_core.emergence.series import shipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.plotting.html import element
+from tests.support.shipped import OF_DECODERS
+from tests.support.shipped import result as shipped_result
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def results(results):
-    return results | {"emergence": shipped()}
+    return results | {"emergence": shipped()} | {name: shipped_result(name) for name in OF_DECODERS}
 
 
 @pytest.mark.slow

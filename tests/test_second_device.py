@@ -32,6 +32,7 @@ from bertviz_core.viewer import query_key
 from tests.support import predicting, second_device
 from tests.support.families import FAMILIES, save
 from tests.support.second_device import NAME, SIMULATED
+from tests.support.shipped import OF_DECODERS
 
 LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 15}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
@@ -40,7 +41,8 @@ BATCH = 200  # tokens: some batches a chunk
 # Documents of short lines, the last one closed: mode paper drops what does not fit.
 LINES = ["the cat sat on the mat .", "the dog slept near the door", "a river runs", "lamps are lit ;", "people walk ."]
 TEXT = "\n\n".join("\n".join(LINES[i % 5 :] + LINES[: 1 + i % 3]) for i in range(9)) + "\n\n"
-MARKED = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN]
+OF_BOTH = [name for name in BUILT_IN if name not in OF_DECODERS]
+MARKED = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in OF_BOTH]
 EQUAL = {"rtol": 1e-6, "atol": 1e-6} if SIMULATED else {"rtol": 1e-4, "atol": 1e-4}
 BFLOAT16 = EQUAL if SIMULATED else {"rtol": 0.05, "atol": 0.05}  # 8 bits of each number, rounded in another order
 simulated = pytest.mark.skipif(not SIMULATED, reason="a real device counts no waits, and has what it has")
@@ -213,8 +215,8 @@ SUMS = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) fo
 
 @simulated
 @pytest.mark.parametrize("analysis", SUMS)
-def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch):
-    request = request_of(analysis, masked_folder)
+def test_waits_do_not_grow_with_the_batches(masked_folder, llama_folder, analysis, monkeypatch):
+    request = request_of(analysis, llama_folder if analysis in OF_DECODERS else masked_folder)
     with second_device.active() as waits:
         counted = counted_waits(request, waits, (1000, 40))
         chunks = []

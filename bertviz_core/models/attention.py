@@ -1,8 +1,8 @@
 """Attention observed inside the layers, on the device: models hand a registered attention function their keyword
 arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -233,22 +233,6 @@ def forward(
     """
     import torch
 
-    if at_end:
-        assert model.residual is not None, "the model was loaded with its residual stream"
-        with torch.inference_mode(), model.residual.recorded() as written:
-            _show_layers(model, batch, observers, to_end=True)
-            for observe in at_end:
-                observe(written)
-    else:
-        _show_layers(model, batch, observers, to_end=False)
-
-
-def _show_layers(
-    model: AttentionModel, batch: Batch, observers: Sequence[Callable[[LayerAttention], None]], *, to_end: bool
-) -> None:
-    """Run the encoder over a batch, to its end or up to the last layer's maps."""
-    import torch
-
     layers = count()
     masks = layer_masks(batch, model.causal)
 
@@ -257,10 +241,11 @@ def _show_layers(
         attention = replace(_layer_attention(model, layer, scores), mask=masks(scores.mask))
         for observe in observers:
             observe(attention)
-        if layer == model.layers - 1 and not to_end:
+        if layer == model.layers - 1 and not at_end:
             raise _LastLayerObserved
 
-    with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids):
+    recording = _recorded(model, at_end)
+    with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids), recording:
         if model.observable:
             model.encoder(**model.inputs(batch), observer=observer)
         else:
@@ -272,6 +257,19 @@ def _show_layers(
                     observe(attention)
     if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
+
+
+@contextmanager
+def _recorded(model: AttentionModel, at_end: Sequence[Callable[["Written"], None]]) -> Iterator[None]:
+    """Show observers what the passes of a `with` block write into the residual stream."""
+    if not at_end:
+        yield
+        return
+    assert model.residual is not None, "the model was loaded with its residual stream"
+    with model.residual.recorded() as written:
+        yield
+    for observe in at_end:
+        observe(written)
 
 
 def _layer_attention(model: AttentionModel, layer: int, scores: AttentionInternals) -> LayerAttention:

@@ -230,7 +230,7 @@ def split_logit(
 def probability_without(
     model: AttentionModel, single: single_input.OneInput, position: int, token: int, ablated: np.ndarray
 ) -> float:
-    """The probability of a token after another one while heads are ablated."""
+    """The probability of a token after another one while heads, (layer, head) bool, are ablated."""
     return next_words.probability_without(model, single, position, token, ablated)
 
 

@@ -9,12 +9,13 @@ from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
 from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import DEMO_DECODER
 from bertviz_core.overview.summary import behaviors_finding
 from bertviz_core.paper_report.report import Report
 from pages.shared import page
 from pages.shared.frame import links
 from tests.support.driving import metrics, open_app, unescaped, words
-from tests.support.shipped import clearest, result
+from tests.support.shipped import OF_DECODERS, clearest, result
 from tests.support.wording import repeats_a_number
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -34,7 +35,8 @@ def sentences(report: Report) -> set[str]:
     ]
     counts = report.results["dependency_heads"].default_view()
     relations = [relation_finding(counts, relation) for relation in counts.relations]
-    shown = [*found, *columns, *relations]
+    of_decoders = [each for name in OF_DECODERS for each in ANALYSES[name].findings(result(name))]
+    shown = [*found, *columns, *relations, *of_decoders]
     return {each.sentence for each in shown} | {each.claim for each in shown if each.claim}
 
 
@@ -43,7 +45,8 @@ def test_a_page_opens_on_what_ships(entry: links.PageEntry, sentences: set[str])
     """Its headlines, which begin with the icon of a state, are findings, and no other text has a number of theirs; the
     head of the address is in its panel."""
     head = clearest("previous")
-    app = open_app(entry.name, head=head)
+    model = {"model": DEMO_DECODER} if entry.name in OF_DECODERS else {}
+    app = open_app(entry.name, head=head, **model)
     title = f"Head {Head.parse(head).full_label()}" if entry.name == "head" else entry.title
     assert [unescaped(title.value) for title in app.title] == [title]
     assert not app.error and "Analyze" not in " ".join(button.label for button in app.button)

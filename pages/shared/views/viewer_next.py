@@ -33,7 +33,6 @@ class NextToken:
     Attributes:
         position: That of the token before it, from 0.
         before: The label of the token before it.
-        chosen: The token.
     """
 
     position: int

@@ -48,13 +48,14 @@ def request_of(analysis, model, mode="corrected") -> Request:
 @pytest.mark.parametrize(
     ("analysis", "mode"), [*((name, "corrected") for name in CHUNKED), ("dependency_heads", "paper")]
 )
-def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, mode, masked, store):
-    request = request_of(analysis, masked, mode)
-    whole = compute(request, None, model=masked).to_bytes()
+def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, mode, model_for, store):
+    model = model_for(analysis)
+    request = request_of(analysis, model, mode)
+    whole = compute(request, None, model=model).to_bytes()
     shares, stops = [], 0
     while find(store, request) is None:
         try:
-            compute(request, store, model=masked, progress=Stops(after=0.3))
+            compute(request, store, model=model, progress=Stops(after=0.3))
         except Cancelled:
             stops += 1
             shares.append(share_done(store, request) or 0.0)
@@ -73,11 +74,12 @@ def chunked_pass(requests, model, store, rounding=None) -> ChunkedPass:
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)
-def test_chunks_change_nothing_but_the_rounding(analysis, masked, monkeypatch):
-    request = request_of(analysis, masked)
-    several = compute(request, None, model=masked).to_frame()
+def test_chunks_change_nothing_but_the_rounding(analysis, model_for, monkeypatch):
+    model = model_for(analysis)
+    request = request_of(analysis, model)
+    several = compute(request, None, model=model).to_frame()
     monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 10**9)
-    at_once = compute(request, None, model=masked).to_frame()
+    at_once = compute(request, None, model=model).to_frame()
     numbers = several.select_dtypes("number").columns
     np.testing.assert_allclose(several[numbers], at_once[numbers], rtol=1e-4, atol=1e-6)
 

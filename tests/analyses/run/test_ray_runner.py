@@ -60,11 +60,12 @@ def small_chunks(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def here(masked, tmp_path_factory):
+def here(model_for, tmp_path_factory):
     """The bytes of every analysis, computed by one process in one thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoded_corpus, "CHUNK_TOKENS", 700)
-        return {name: compute(request_of(name, masked), None, model=masked).to_bytes() for name in CHUNKED}
+        models = {name: model_for(name) for name in CHUNKED}
+        return {name: compute(request_of(name, each), None, model=each).to_bytes() for name, each in models.items()}
 
 
 def request_of(analysis, model) -> Request:
@@ -77,8 +78,8 @@ def run_on(cluster, request, store, progress=None) -> None:
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)
-def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, store):
-    request = request_of(analysis, masked)
+def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, model_for, store):
+    request = request_of(analysis, model_for(analysis))
     run_on(cluster, request, store)
     assert store.get(request.key()) == here[analysis]
 
