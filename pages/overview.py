@@ -56,6 +56,8 @@ def draw_table() -> None:
             state = "✓"
         elif can_compute(request):
             state = "not yet"
+        elif analysis.reads_residual:
+            state = "decoders only"
         elif analysis.language_model:
             state = "no MLM head"
         else:

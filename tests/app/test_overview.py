@@ -136,6 +136,7 @@ def test_everything_that_is_missing_is_one_job() -> None:
     pasted = stored[stored["corpus"] == "pasted text"]
     by_name = dict(zip(pasted["analysis"], pasted["stored"], strict=True))
     assert by_name.pop("Ablation") != "✓", "it costs a hundred passes, and is run from its page"
+    assert by_name.pop("Next token") == "decoders only"
     assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "Reach", "Sink gradients", "Clustering"], "✓")
 
 
@@ -193,6 +194,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert any(b.label.startswith("Run all") for b in app.button)
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
     assert {stored.pop(name) for name in ("Sink gradients", "Ablation", "Minimal pairs")} == {"no MLM head"}
+    assert stored.pop("Next token") == "decoders only"
     assert set(stored) == {"not yet"}
     assert "Not stored yet: 8 analyses" in words(app)
 

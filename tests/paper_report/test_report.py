@@ -19,6 +19,7 @@ from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.plotting.html import bullets, element, table
+from tests.support.shipped import OF_DECODERS
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 
@@ -30,7 +31,7 @@ def test_it_has_every_analysis_figure_and_finding(report):
         charts = [each for each in flat(ANALYSES[name].shown(result)) if isinstance(each, Chart) and not each.follows]
         captions = [text for chart in charts for text in (chart.title, chart.note)]
         assert charts and all(escape(text) in page for text in captions)
-    assert set(report.results) >= set(ANALYSES) - {"ablation"}
+    assert set(report.results) >= set(ANALYSES) - {"ablation", *OF_DECODERS}
     assert page.count("plotly-graph-div") >= 10 and "95%" in page and "94.3" in page  # of Table 1 in the paper
     assert page.count("<td>✓ shown</td>") >= 5
     assert "What was skipped" in page and "url = {https://arxiv.org/abs/1906.04341}" in page
