@@ -39,7 +39,7 @@ PAGES = {
     "ablation": f"ablation?head={CLEAREST}",
     "minimal_pairs": "minimal_pairs",
     "induction": "induction",
-    "weights": "weights",
+    "weights": "weights?head=3-10",
 }
 SYNTAX = '.point[aria-label*="dobj"]'  # the head of direct objects, on the overview's map
 VIEWER = "attention_viewer?input=own+text&text=She+bought+a+red+bicycle+for+her+brother.&pin=from6,from9&head={}"
