@@ -91,7 +91,7 @@ def test_worked_example(tmp_path: Path) -> None:
         assert np.isnan(found[0]).all() and np.isnan(found[:, :, 1]).all()
         np.testing.assert_allclose(found[1, :, 0], values, atol=1e-5)
     assert result.eigenvalues[:, 1] == pytest.approx([1, -1], abs=1e-4)
-    assert [each.path for each in pairs(result, 9, Head(0, 0))] == ["value", "key", "query", "query"]
+    assert [each.path for each in pairs(result, 2, Head(0, 0))] == ["value", "key"]
     strongest = {(each.reader.key(), each.writer.key(), each.path) for each in pairs(result, 2)}
     assert strongest == {("2-2", "1-2", "query"), ("2-2", "1-1", "value")}
 
