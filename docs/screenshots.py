@@ -40,7 +40,7 @@ PAGES = {
     "next_token": "next_token?model=demo-decoder",
     "minimal_pairs": "minimal_pairs",
     "induction": "induction?model=demo-decoder",
-    "weights": "weights",
+    "weights": "weights?head=3-10",
 }
 SYNTAX = '.point[aria-label*="dobj"]'  # the head of direct objects, on the overview's map
 VIEWER = "attention_viewer?input=own+text&text=She+bought+a+red+bicycle+for+her+brother.&pin=from6,from9&head={}"

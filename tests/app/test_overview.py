@@ -196,7 +196,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert {stored.pop(name) for name in ("Sink gradients", "Ablation", "Minimal pairs")} == {"no MLM head"}
     assert stored.pop("Next token") == "decoders only"
     assert set(stored) == {"not yet"}
-    assert "Not stored yet: 8 analyses" in words(app)
+    assert "Not stored yet: 9 analyses" in words(app)
 
 
 def test_before_anything_is_computed_every_head_answers_a_sentence(tiny_folder) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Columns
+from bertviz_core.analyses.base.blocks import Block, Claim, Columns
 from bertviz_core.analyses.base.head_figures import HeadFigure, Rows, columns_figure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.weights.figure import OF_HEAD, OF_MODEL, composition_map, pair_table
 from bertviz_core.analyses.weights.result import COLUMNS, HeadWeights, pairs, path_text
-from bertviz_core.analyses.weights.statements import STATEMENTS
+from bertviz_core.analyses.weights.statements import COMPOSITION, STATEMENTS
 from bertviz_core.analyses.weights.view import WeightsView
 from bertviz_core.engine.progress import Progress
 from bertviz_core.heads import Head
@@ -48,9 +48,14 @@ class WeightsAnalysis(Analysis[HeadWeights, WeightsView]):
 
     def blocks(self, result: HeadWeights, view: WeightsView) -> Iterator[Block]:
         yield from self.opening(result, view)
+        if self.is_empty(result):
+            return
         if pairs(result, 1):
             head = view.chosen_head()
             assert view.path is not None, "a resolved view has a path"
+            of_pairs = next(each for each in self.findings(result) if each.id == f"{self.name}.{COMPOSITION}")
+            if of_pairs.sentence != self.claim(result, view).sentence:
+                yield Claim(of_pairs)
             squares = composition_map(result, view.path, head)
             partners = pair_table(result, "partners", f"Strongest partners of head {head.label()}", OF_HEAD, head)
             yield Columns(left=(squares,), right=(partners,))

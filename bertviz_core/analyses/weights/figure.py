@@ -60,7 +60,6 @@ def pair_table(result: HeadWeights, name: str, title: str, count: int, head: Hea
         name=name,
         title=title,
         table=pd.DataFrame(rows, columns=["reads", "writes", "path", "above random"]),
-        note=f"Random pairs of the same shapes: {result.random_mean:.3f} ± {1.96 * result.composition_random[1]:.3f}.",
         decimals=3,
         choose=choose,
         hint="a click chooses the head",

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.weights.result import QUANTITIES, TOP_WORDS, path_name
-from bertviz_core.engine.packing import PackedValues
+from bertviz_core.engine.packing import PackedValues, pack, unpack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Batch, Encoded, collate
 from bertviz_core.models.attention import LayerAttention
@@ -48,11 +48,11 @@ class WeightSums(SegmentSums[LayerAttention]):
         self.whole = self.whole or other.whole
 
     def state(self) -> PackedValues:
-        return super().state() | {"whole": self.whole}
+        return super().state() | {"whole": pack(self.whole)}
 
     def restore(self, state: PackedValues) -> None:
         super().restore(state)
-        self.whole = state["whole"]
+        self.whole = unpack(state["whole"])
 
 
 def no_maps(batch: Batch, layer: LayerAttention) -> Tensor:

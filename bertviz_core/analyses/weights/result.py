@@ -157,8 +157,13 @@ def pair_frame(result: HeadWeights, count: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _eigenvalues(result: HeadWeights) -> np.ndarray:
-    return result.eigenvalues
+def _known(values: np.ndarray) -> np.ndarray | None:
+    """(layer, head) values; None where no head has one, as of matrices that are 0."""
+    return None if np.isnan(values).all() else values
+
+
+def _eigenvalues(result: HeadWeights) -> np.ndarray | None:
+    return _known(result.eigenvalues)
 
 
 def _random_eigenvalues(result: HeadWeights) -> tuple[float, str]:
@@ -166,7 +171,7 @@ def _random_eigenvalues(result: HeadWeights) -> tuple[float, str]:
 
 
 def _strongest(result: HeadWeights, part: str) -> np.ndarray | None:
-    return result.strongest(part) if len(result.eigenvalues) > 1 else None
+    return _known(result.strongest(part)) if len(result.eigenvalues) > 1 else None
 
 
 def _composition_columns() -> Iterator[HeadColumn]:

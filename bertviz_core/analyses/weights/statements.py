@@ -13,6 +13,7 @@ from bertviz_core.heads import highest
 LEAST = 0.1  # the smallest difference of a share that is worth the name
 LEAST_COMPOSITION = 0.05  # the same of a composition
 POINTS = f"{100 * LEAST:.0f} points"
+COMPOSITION = "composition"  # the name of the statement about pairs
 DEEDS = {"copy": "writes most", "suppression": "suppresses most"}
 
 
@@ -40,8 +41,10 @@ def most_copying(result: HeadWeights, quantity: str) -> Answer:
 
 def most_positive(result: HeadWeights) -> Answer:
     """Whether the eigenvalues of the head with the largest share of positive ones are more so than those of random
-    matrices, by their normal distribution corrected for the number of heads, and by LEAST."""
+    matrices, by their normal distribution corrected for the number of heads, and by LEAST; KeyError where all are 0."""
     values = result.eigenvalues
+    if np.isnan(values).all():
+        raise KeyError("eigenvalues")
     head = highest(values)
     mean, deviation = result.eigenvalues_random
     difference = float(values[head] - mean)
@@ -109,7 +112,7 @@ STATEMENTS = (
         answer=most_positive,
     ),
     Statement(
-        name="composition",
+        name=COMPOSITION,
         section="",
         statement="",
         rule=f"The pair with the highest composition is above random pairs, by {LEAST_COMPOSITION} or more and beyond "

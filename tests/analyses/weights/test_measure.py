@@ -8,12 +8,15 @@ import pytest
 import torch
 import transformers
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.analyses.weights.result import HeadWeights, pairs
 from bertviz_core.corpora.files import sample
+from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.segments import VocabularySample
 from bertviz_core.models import checkpoint, head_weights, loading
 from bertviz_core.models.families import WEIGHT_NAMES
@@ -23,6 +26,7 @@ from tests.support import architectures, families, predicting
 
 SETTINGS = Settings(max_length=30, limit=25, seed=3)
 WIDTH = 16
+WEIGHTS: Any = ANALYSES["weights"]
 
 
 def computed(folder: Path, settings: Settings = SETTINGS) -> HeadWeights:
@@ -87,7 +91,7 @@ def test_worked_example(tmp_path: Path) -> None:
         assert np.isnan(found[0]).all() and np.isnan(found[:, :, 1]).all()
         np.testing.assert_allclose(found[1, :, 0], values, atol=1e-5)
     assert result.eigenvalues[:, 1] == pytest.approx([1, -1], abs=1e-4)
-    assert [each.path for each in pairs(result, 9, Head(0, 0))] == ["value", "key", "query", "query"]
+    assert [each.path for each in pairs(result, 2, Head(0, 0))] == ["value", "key"]
     strongest = {(each.reader.key(), each.writer.key(), each.path) for each in pairs(result, 2)}
     assert strongest == {("2-2", "1-2", "query"), ("2-2", "1-1", "value")}
 
@@ -98,6 +102,22 @@ def test_a_head_that_writes_nothing_copies_nothing(tmp_path: Path) -> None:
     counts = {name: (result[name] * result.segments[0]).round().tolist() for name in ("copy", "suppression")}
     five_longest = {"copy": [[0, 5], [0, 0]], "suppression": [[0, 0], [0, 5]]}  # of the words of 1-2, and of 2-2
     assert counts == five_longest
+
+
+def test_chunks_that_are_stored_and_merged_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = wired(tmp_path / "model")
+    whole = computed(folder)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 10)
+    store = Store(tmp_path / "store")
+    request = Request("weights", checkpoint.find_checkpoint(str(folder)), sample("vocabulary"), SETTINGS)
+    merged = compute(request, store, Execution("cpu"))
+    assert isinstance(merged, HeadWeights)
+    np.testing.assert_array_equal(merged.mean, whole.mean)
+    np.testing.assert_array_equal(merged.composition, whole.composition)
+    sums = WEIGHTS.accumulator(loading.load(request.checkpoint, "cpu"), request)
+    sums.whole = {"paths": ["value"], "eigenvalues": np.ones((2, 2))}
+    again = sums.from_bytes(sums.to_bytes()).whole
+    assert again["paths"] == ["value"] and again["eigenvalues"].tolist() == [[1, 1], [1, 1]]
 
 
 CASES: dict[str, Any] = {"gpt2": oracle.gpt2_heads, "llama": oracle.llama_heads}

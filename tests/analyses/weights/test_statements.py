@@ -7,6 +7,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.weights.view import WeightsView
 from bertviz_core.heads import Head
 from tests.analyses.weights.test_measure import computed, wired
+from tests.support import planted
 
 WEIGHTS = ANALYSES["weights"]
 
@@ -25,6 +26,12 @@ def test_statements_of_an_encoder_have_no_words(masked_folder: Path) -> None:
     findings = {each.id: each for each in WEIGHTS.findings(computed(masked_folder))}
     assert findings["weights.copy"].state == findings["weights.suppression"].state == ABSENT
     assert "writes of what it reads sum to" in findings["weights.eigenvalues"].sentence
+
+
+def test_of_heads_that_write_nothing_there_is_no_statement(tmp_path: Path) -> None:
+    result = computed(planted.save(tmp_path, {(0, 0): "previous", (1, 0): "next", (1, 1): "sep"}))
+    assert {each.state for each in WEIGHTS.findings(result)} == {ABSENT}
+    assert WEIGHTS.is_empty(result) and len(WEIGHTS.shown(result)) == 2
 
 
 def test_the_page_shows_a_head_its_partners_and_one_that_is_alone_none(tmp_path: Path) -> None:
