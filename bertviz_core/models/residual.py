@@ -1,8 +1,9 @@
 """What heads, MLPs, embeddings and biases add to the logit of a next token (docs/methods.md, section 20)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from threading import get_ident
 from typing import Any, Self
 
 import torch
@@ -133,7 +134,8 @@ class ResidualStream:
 
     @contextmanager
     def recorded(self, *, mlps: bool = False) -> Iterator[Written]:
-        """Record what the passes of a `with` block write, the last one; with MLPs where they are asked for."""
+        """Record what the pass of a `with` block writes, with MLPs where they are asked for; passes of other threads,
+        which may use the model meanwhile, are not recorded."""
         written = Written()
 
         def embed(_module: Any, args: Any, kwargs: Any) -> None:
@@ -150,18 +152,18 @@ class ResidualStream:
             written.final = (args[0], output)
 
         with ExitStack() as hooks:
-            hooks.enter_context(hooked(self.first.register_forward_pre_hook(embed, with_kwargs=True)))
+            hooks.enter_context(hooked(self.first.register_forward_pre_hook(of_this_thread(embed), with_kwargs=True)))
             for projection in self.projections:
-                hooks.enter_context(hooked(projection.register_forward_pre_hook(project)))
+                hooks.enter_context(hooked(projection.register_forward_pre_hook(of_this_thread(project))))
             for layer, norm in self.norms.items():
 
                 def rescale(_module: Any, args: Any, output: Any, layer: int = layer) -> None:
                     written.attention[layer] = (args[0], output)
 
-                hooks.enter_context(hooked(norm.module.register_forward_hook(rescale)))
+                hooks.enter_context(hooked(norm.module.register_forward_hook(of_this_thread(rescale))))
             for module in self.mlps if mlps else ():
-                hooks.enter_context(hooked(module.register_forward_hook(add_mlp)))
-            hooks.enter_context(hooked(self.final.module.register_forward_hook(end)))
+                hooks.enter_context(hooked(module.register_forward_hook(of_this_thread(add_mlp))))
+            hooks.enter_context(hooked(self.final.module.register_forward_hook(of_this_thread(end))))
             yield written
 
     def directions(self, ids: Tensor) -> Tensor:
@@ -179,8 +181,8 @@ class ResidualStream:
             (layer, prediction, head) parts, and (prediction,) logits above the mean of the vocabulary's.
         """
         before, logits = self._ahead_of_norm(written, at, ids)
-        layers = enumerate(zip(written.heads, self.matrices, strict=True))
-        return torch.stack([self._by_head(written, layer, at, before)[0] for layer, _ in layers]), logits
+        parts = [self._by_head(written, layer, at, before)[0] for layer in range(len(written.heads))]
+        return torch.stack(parts), logits
 
     def parts(self, written: Written, at: tuple[Tensor, Tensor], ids: Tensor) -> LogitParts:
         """All that adds up to the logits of (prediction,) tokens, of a pass that was recorded with MLPs; arguments as
@@ -225,6 +227,17 @@ class ResidualStream:
     @staticmethod
     def _at(values: Tensor, at: tuple[Tensor, Tensor]) -> Tensor:
         return at_least_float32(values[at])
+
+
+def of_this_thread(hook: Callable[..., None]) -> Callable[..., None]:
+    """A hook that does nothing in other threads."""
+    owner = get_ident()
+
+    def run(*args: Any) -> None:
+        if get_ident() == owner:
+            hook(*args)
+
+    return run
 
 
 @contextmanager

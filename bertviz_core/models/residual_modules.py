@@ -12,7 +12,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
 from bertviz_core.inputs.tensors import at_least_float32
 from bertviz_core.models.model import AttentionModel, linear_matrix, running, word_scores
-from bertviz_core.models.residual import FrozenNorm, ResidualStream, Written, hooked
+from bertviz_core.models.residual import FrozenNorm, ResidualStream, Written, hooked, of_this_thread
 
 # Where families have what writes into the residual stream, in a layer and in the model. The sum of all parts is
 # compared with the model's own logits, so that a wrong one is refused.
@@ -157,7 +157,7 @@ def _run(model: AttentionModel, stream: ResidualStream, batch: Batch) -> tuple[T
         raw.append(at_least_float32(output[0]))
 
     head = model.language_model.get_output_embeddings()
-    unembedding = hooked(head.register_forward_hook(unembed))
+    unembedding = hooked(head.register_forward_hook(of_this_thread(unembed)))
     with running(model, batch.ids), stream.recorded(mlps=True) as written, unembedding:
         logits = at_least_float32(word_scores(model.language_model(**model.inputs(batch)))[0])
     return raw[0], logits, written

@@ -1,10 +1,14 @@
 """What a decoder expects after a token, the parts of a logit, and a probability without heads."""
 
+from threading import Thread
+
 import numpy as np
 import pytest
 import torch
 
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.next_words import expected_tokens, expects_next_words, probability_without, split_logit
+from bertviz_core.models.residual_modules import with_residual
 from bertviz_core.models.single_input import from_text
 from bertviz_core.settings import Settings
 from tests.support import predicting
@@ -60,3 +64,15 @@ def test_the_probability_without_a_head_is_that_of_a_model_whose_head_writes_not
 
 def test_only_a_decoder_expects_next_words(model, masked):
     assert expects_next_words(model) and not expects_next_words(masked)
+
+
+def test_what_another_thread_runs_meanwhile_is_not_recorded(model, single):
+    stream = with_residual(model).residual
+    inputs = model.inputs(collate([single.example], model.tokens, "cpu"))
+    with stream.recorded() as written:
+        other = Thread(target=lambda: model.encoder(**inputs))
+        other.start()
+        other.join()
+        assert not written.heads and written.final is None
+        model.encoder(**inputs)
+    assert len(written.heads) == model.layers
