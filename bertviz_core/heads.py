@@ -174,6 +174,12 @@ def highest(values: np.ndarray) -> Head:
     return Head(*divmod(index, values.shape[1]))
 
 
+def layer_means(values: np.ndarray) -> np.ndarray:
+    """(layer,) means of (layer, head) values over the heads that have one; NaN where none of a layer has."""
+    known = (~np.isnan(values)).sum(1)
+    return np.where(known, np.nansum(values, axis=1) / known.clip(min=1), np.nan)
+
+
 def ranks(values: np.ndarray) -> np.ndarray:
     """Ranks of all heads, (layer, head) int: 1 more than the heads with a higher value, equal ones alike, NaN last."""
     known = np.sort(values[~np.isnan(values)])

@@ -14,7 +14,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.emergence.result import REQUIRED
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_labels, layer_means
 from bertviz_core.numbers import p_value
 from bertviz_core.plotting import DIVERGING, NEUTRAL, finish
 from bertviz_core.plotting.head_map import HeadMap, value_map
@@ -146,7 +146,7 @@ def by_depth(result: Comparison, key: str) -> go.Figure:
             customdata=all_labels(layers, heads),
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
-        means = np.nanmean(values, axis=1)
+        means = layer_means(values)
         figure.add_scatter(
             x=depth,
             y=means,

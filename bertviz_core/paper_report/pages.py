@@ -20,7 +20,7 @@ from bertviz_core.analyses.base.result import Result, Results, corpus_size
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin, printed_cells
-from bertviz_core.heads import counting_from, highest
+from bertviz_core.heads import counting_from, highest, layer_means
 from bertviz_core.overview.clearest_heads import MOST_FOUND, clearest
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.report import Report
@@ -158,7 +158,7 @@ def _column_tables(analysis: Analysis[Any, Any], result: Result) -> Iterator[str
             continue
         head = highest(values)
         value = column.with_interval(result, head)
-        means = np.nanmean(values, axis=1)
+        means = layer_means(values)
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
         baseline = ABSENT
         if column.baseline:

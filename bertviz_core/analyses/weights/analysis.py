@@ -8,7 +8,7 @@ from bertviz_core.analyses.base.blocks import Block, Claim, Columns
 from bertviz_core.analyses.base.head_figures import HeadFigure, Rows, columns_figure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.weights.figure import OF_HEAD, OF_MODEL, composition_map, pair_table
+from bertviz_core.analyses.weights.figure import OF_HEAD, OF_MODEL, composition_map, copying_figure, pair_table
 from bertviz_core.analyses.weights.result import COLUMNS, HeadWeights, pairs, path_text
 from bertviz_core.analyses.weights.statements import COMPOSITION, STATEMENTS
 from bertviz_core.analyses.weights.view import WeightsView
@@ -41,6 +41,7 @@ class WeightsAnalysis(Analysis[HeadWeights, WeightsView]):
     view = WeightsView
     columns = COLUMNS
     statements = STATEMENTS
+    main_figure = staticmethod(copying_figure)
     one_causal = "only a model that predicts next words has heads that write words"
     limit = SAMPLE
     has_own_pass = True

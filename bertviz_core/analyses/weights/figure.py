@@ -4,16 +4,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.blocks import Map
 from bertviz_core.analyses.base.table_blocks import Table
-from bertviz_core.analyses.weights.result import HeadWeights, pairs, path_text
+from bertviz_core.analyses.weights.result import COLUMNS, HeadWeights, pairs, path_text
 from bertviz_core.heads import Head
-from bertviz_core.plotting import DIVERGING
+from bertviz_core.plotting import DIVERGING, layer_figure
 from bertviz_core.plotting.head_map import HeadMap, value_map
 
 OF_HEAD = 8  # pairs of a head in its table
 OF_MODEL = 10  # pairs of all heads
+
+
+def copying_figure(result: HeadWeights) -> go.Figure:
+    """How much of what it reads each head writes back, a dot for each head, lines for layer means."""
+    copying = [column for column in COLUMNS if column.maximum is not None and column.read(result) is not None]
+    figure = layer_figure([[column.series(result) for column in copying]], height=420)
+    return figure.update_yaxes(title="share", range=[-1.05, 1.05])
 
 
 def partners_map(result: HeadWeights, path: str, head: Head) -> HeadMap:

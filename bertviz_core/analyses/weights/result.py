@@ -11,6 +11,7 @@ import pandas as pd
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.base.result import cached_on_result, head_frame, to_lists
 from bertviz_core.heads import Head
+from bertviz_core.plotting import BROAD, PREVIOUS, SEP
 
 QUANTITIES = ("copy", "suppression")  # shares of a sample of the vocabulary
 TOP_WORDS = 5  # Wang et al. 2023
@@ -189,6 +190,7 @@ COLUMNS = (
         "copy",
         "tokens that are among the five it writes most for them (copying score)",
         name="copying score",
+        marker=SEP,
         maximum=1.0,
         percent=True,
     ),
@@ -196,6 +198,7 @@ COLUMNS = (
         "suppression",
         "tokens that are among the five it suppresses most for them (suppression)",
         name="suppression",
+        marker=BROAD,
         maximum=1.0,
         percent=True,
     ),
@@ -203,6 +206,7 @@ COLUMNS = (
         "eigenvalue_copying",
         "copying by eigenvalues",
         _eigenvalues,
+        marker=PREVIOUS,
         baseline=_random_eigenvalues,
         maximum=1.0,
         signed=True,
