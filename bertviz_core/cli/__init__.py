@@ -21,7 +21,7 @@ from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
 from bertviz_core.choices import is_optional, metadata, required
-from bertviz_core.corpora.files import DRAWN, find_sources, sample
+from bertviz_core.corpora.files import NO_CORPUS, find_sources, sample
 from bertviz_core.corpora.readers import OPENERS
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -76,7 +76,7 @@ class Console:
     def request(self, analysis: Analysis[Any, Any], options: Options, files: dict[str, Source]) -> Request:
         """The request of an analysis; `files` are further ones, by role. Raises InputError before a model is loaded."""
         settings = analysis.relevant(self.settings())
-        if analysis.corpus in DRAWN:
+        if analysis.corpus in NO_CORPUS:
             source = sample(analysis.corpus)
         else:
             source = find_sources(self.input)

@@ -22,7 +22,7 @@ from bertviz_core.analyses.run.run_pass import check_head
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison.result import Comparison, compare
-from bertviz_core.corpora.files import DRAWN, SAMPLES, find_sources
+from bertviz_core.corpora.files import NO_CORPUS, SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
@@ -72,7 +72,7 @@ def add_analysis(analysis: Analysis[Any, Any]) -> None:
 
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    without = ("input",) if analysis.corpus in DRAWN else ()
+    without = ("input",) if analysis.corpus in NO_CORPUS else ()
     app.command(analysis.command, help=analysis.summary)(with_console(command, without))
 
 
@@ -185,7 +185,7 @@ def compare_runs(
     if name not in ANALYSES:
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
-    if not input and ANALYSES[name].corpus not in DRAWN:
+    if not input and ANALYSES[name].corpus not in NO_CORPUS:
         raise SettingsError("This analysis reads an input.", hint="Name a file, a folder or a sample after it.")
     console.check_out(exports.suffixes(Comparison.analysis))
     first = replace(console, input=input or [])
@@ -218,7 +218,7 @@ def report(
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
     corpora = {}
-    given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, **dict.fromkeys(DRAWN)}
+    given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, **dict.fromkeys(NO_CORPUS)}
     for kind, names in given.items():
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])

@@ -24,7 +24,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "random": {"random": "random.txt"},  # the file that stands for sequences that are drawn
     "vocabulary": {"vocabulary": "vocabulary.txt"},  # the file that stands for tokens that are drawn
 }
-DRAWN = ("random", "vocabulary")  # the kinds of which no corpus is read
+NO_CORPUS = ("random", "vocabulary")  # the kinds of which no corpus is read
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
 
 
@@ -94,15 +94,15 @@ def expand(name: str) -> list[Path]:
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
     """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or an object as in
-    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or one of DRAWN, which take
-    no corpus).
+    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or one of NO_CORPUS, which
+    take no corpus).
 
     Raises:
         InputError: The corpus is none of these, or an entry cannot be written.
     """
     if isinstance(corpus, Source):
         return corpus
-    if kind in DRAWN and corpus is not None:
+    if kind in NO_CORPUS and corpus is not None:
         raise InputError("This analysis draws its own inputs.", hint="Omit the corpus.")
     if corpus is None:
         return sample(next(iter(SAMPLES[kind])))

@@ -165,11 +165,11 @@ def _rotations(model: AttentionModel, attention: Any, width: int) -> dict[int, T
     positions = torch.arange(OFFSETS[-1] + 1, device=model.device)[None]
     with torch.inference_mode():
         cosines, sines = (each[0].float() for each in model.encoder.rotary_emb(identity[None], positions))
-    turned = [_turned(identity, cosines[offset], sines[offset]) for offset in OFFSETS]
-    return {offset: turn @ turned[0].T for offset, turn in zip(OFFSETS, turned, strict=True)}
+    by_offset = [_rotate(identity, cosines[offset], sines[offset]) for offset in OFFSETS]
+    return {offset: turn @ by_offset[0].T for offset, turn in zip(OFFSETS, by_offset, strict=True)}
 
 
-def _turned(rows: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+def _rotate(rows: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Rows (row, width) as rotary positions turn them, the first of their numbers alone where not all are turned."""
     rotary, rest = rows[:, : len(cosine)], rows[:, len(cosine) :]
     first, second = rotary.chunk(2, -1)

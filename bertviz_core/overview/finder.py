@@ -220,13 +220,13 @@ class _Parser:
     def _has_words(self) -> np.ndarray:
         """(head,) whether a column of words, several of which have commas between them, has the quoted ones."""
         column = self.table[self._column(self._next.text, self._next)]
-        sign, quoted = self.tokens[self.at + 1], self.tokens[min(self.at + 2, len(self.tokens) - 1)]
+        sign, role = self.tokens[self.at + 1], self.tokens[min(self.at + 2, len(self.tokens) - 1)]
         if sign.text not in EQUAL + UNEQUAL:
             raise self._error(f"Instead of {sign.text!r} one of = != is expected", sign)
-        if quoted.kind != "quoted":
-            raise self._error(f"Instead of {quoted.text!r} a role in quotation marks is expected", quoted)
+        if role.kind != "quoted":
+            raise self._error(f"Instead of {role.text!r} a role in quotation marks is expected", role)
         self.at += 3
-        has = column.map(lambda words: simplified(quoted.text) in map(simplified, words.split(", "))).to_numpy()
+        has = column.map(lambda words: simplified(role.text) in map(simplified, words.split(", "))).to_numpy()
         return np.asarray(has == (sign.text in EQUAL))
 
     def _is_operator(self) -> bool:

@@ -14,7 +14,7 @@ LEAST = 0.1  # the smallest difference of a share that is worth the name
 LEAST_COMPOSITION = 0.05  # the same of a composition
 POINTS = f"{100 * LEAST:.0f} points"
 COMPOSITION = "composition"  # the name of the statement about pairs
-DEEDS = {"copy": "writes most", "suppression": "suppresses most"}
+VERBS = {"copy": "writes most", "suppression": "suppresses most"}
 
 
 def most_copying(result: HeadWeights, quantity: str) -> Answer:
@@ -28,7 +28,7 @@ def most_copying(result: HeadWeights, quantity: str) -> Answer:
     tokens = f"of {int(result.segments.max()):,} tokens"
     sentence = (
         f"For {values[head]:.1%} {tokens}, the token itself is among the five that head {head.label()} "
-        f"{DEEDS[quantity]} where it looks at it; mean of all heads: {mean:.1%}."
+        f"{VERBS[quantity]} where it looks at it; mean of all heads: {mean:.1%}."
     )
     return Answer(
         state=decide_worth(gain, difference, LEAST),

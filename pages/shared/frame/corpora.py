@@ -6,7 +6,7 @@ from typing import cast
 import streamlit as st
 
 from bertviz_core.analyses.base.presentation import CorpusKind
-from bertviz_core.corpora.files import DRAWN, SAMPLES, sample
+from bertviz_core.corpora.files import NO_CORPUS, SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from pages.shared import messages, uploads, widgets
@@ -30,7 +30,7 @@ def take(kinds: Sequence[CorpusKind]) -> None:
 
 def opened() -> dict[CorpusKind, Source | InputError]:
     """The chosen corpus of every kind, or why it cannot be opened."""
-    return {kind: _open(kind) for kind in KEYS} | {cast(CorpusKind, kind): sample(kind) for kind in DRAWN}
+    return {kind: _open(kind) for kind in KEYS} | {cast(CorpusKind, kind): sample(kind) for kind in NO_CORPUS}
 
 
 def choose(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]) -> None:

@@ -29,6 +29,6 @@ def draw(steps: Sequence[Step], here: int, go_to: Callable[[int], None], *, alon
 
 def slides(steps: Sequence[Step]) -> list[dict[str, str]]:
     """Title, question and notes of each slide, from the first."""
-    told = [{"title": step.title, "question": step.question, "notes": step.notes} for step in steps]
+    asked = [{"title": step.title, "question": step.question, "notes": step.notes} for step in steps]
     first, *last = ({"title": TITLES[name], "question": "", "notes": NOTES[name]} for name in TITLES)
-    return [first, *told, *last]
+    return [first, *asked, *last]
