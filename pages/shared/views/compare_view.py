@@ -84,7 +84,7 @@ def default_head(selection: Selection) -> Head | None:
 
 def _runs(analysis: str, chosen: Checkpoint) -> dict[str, Run]:
     """Address -> run, of the runs that this reader may see: those of the chosen model first, then of the demo model,
-    with default settings first, and mode paper last; then checkpoints of the training that ships."""
+    with default settings first, and vector lengths last; then checkpoints of the training that ships."""
     corpora = _corpora(analysis)
     access = services.access()
     models = None if access.folders is None else {*SHIPPED_MODELS, *model_sources.models(access)}
@@ -102,7 +102,8 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, Run]:
             described = _described(origin, names[model["name"]], corpora)
             is_other = model["fingerprint"] != chosen.fingerprint()
             is_changed = settings != Settings().to_json() or bool(origin["options"])
-            rank = is_other, model["name"] != DEMO, is_changed, settings["mode"] == "paper", described.name
+            is_norms = settings["weights"] == "norms"
+            rank = is_other, model["name"] != DEMO, is_changed, is_norms, settings["mode"] == "paper", described.name
             ranked.append((rank, run.key[:16], described))
     ranked.sort(key=itemgetter(0))
     runs = {run_address: described for _, run_address, described in ranked}
