@@ -253,7 +253,7 @@ def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], 
 # A file is a document of its own, and within a document that has loaded booktabs a table alone.
 BEFORE = r"""% Needs booktabs, which this file loads where it is compiled alone.
 \ifdefined\toprule\else
-\documentclass[a4paper,landscape]{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\pagestyle{empty}
+\documentclass[landscape]{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\pagestyle{empty}
 \begin{document}\small\def\bertvizend{\end{document}}
 \fi
 """
