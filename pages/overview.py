@@ -305,10 +305,11 @@ if labels is None:
     draw_before_results()
     raise session.PageEnd
 
+with page.controls():
+    st.caption(plain(describe_model(selection.checkpoint)), width="stretch")
 draw_opening(chosen)
 word = draw_starts()
 page.finding(behaviors_finding(results), bold=True)
-st.caption(plain(describe_model(selection.checkpoint)))
 if named := top_sentence(results):
     st.caption(named)
 expression = choose_heads()

@@ -36,7 +36,7 @@ from tests.support.shipped import OF_DECODERS
 
 LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 15}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
-ALONE = ("clustering", "probes", "ablation", "minimal_pairs")  # what waits in a way of its own
+ALONE = ("clustering", "probes", "ablation", "minimal_pairs", "weights")  # what waits in a way of its own
 BATCH = 200  # tokens: some batches a chunk
 # Documents of short lines, the last one closed: mode paper drops what does not fit.
 LINES = ["the cat sat on the mat .", "the dog slept near the door", "a river runs", "lamps are lit ;", "people walk ."]

@@ -246,7 +246,7 @@ def token_shares(
     if ablated is not None:
         inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
     with torch.inference_mode(), running(model, inputs["input_ids"]):
-        logits = word_scores(model.language_model(**inputs))[0, list(positions)]
+        logits = word_scores(model.language_model(**inputs))[0, np.asarray(positions)]
     return np.asarray(logits.float().softmax(-1).cpu().numpy())
 
 

@@ -13,6 +13,7 @@ from bertviz_core.models.checkpoint import short_names
 from tests.support.driving import analyze, open_app, paste, shown, unescaped, wait_for_job, words
 from tests.support.shipped import values
 
+TOO_FEW = ["(too", "few", "passages", "to", "say)"]
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
@@ -144,7 +145,7 @@ def test_a_single_segment_has_no_interval_on_its_page(tiny_folder: Path) -> None
     analyze(app)
     assert not app.error and not app.exception
     values = [value.split() for table in app.table if "value" in table.value for value in table.value["value"]]
-    assert values and all(value == ["–"] or value[1:] == ["±", "–"] for value in values)
+    assert values and all(value == ["–"] or value[1:] in (["±", "–"], TOO_FEW) for value in values)
 
 
 @pytest.mark.parametrize("number", ["1e400", "9" * 5000, "²"])

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from bertviz_core.models.checkpoint import DEMO_DECODER
 from pages.shared.frame import links
 from tests.support import chromium as browser
+from tests.support.shipped import OF_DECODERS
 
 pytestmark = pytest.mark.browser
 
@@ -15,8 +17,9 @@ FAINT_TEXT = Path(__file__).with_name("faint_text.js").read_text("utf-8")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 MASKED = "attention_viewer?mask=5&off=layer+2"
 PRODUCTS = "attention_viewer?as=query+%C3%97+key&head=1-5"
-PATHS = (*(entry.name for entry in links.ENTRIES), "tour?step=4", MASKED, PRODUCTS)
-CHARTS = {"overview": 0, "emergence": 4, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 2, "entropy": 1}
+OF_PAGES = [f"{each.name}?model={DEMO_DECODER}" if each.name in OF_DECODERS else each.name for each in links.ENTRIES]
+PATHS = (*OF_PAGES, "tour?step=4", MASKED, PRODUCTS)
+CHARTS = {"overview": 0, "emergence": 5, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 2, "entropy": 1}
 HIGHEST = 250  # pixels to the first picture, under the title, its line of choices, the page's own and the claim
 STEPPER = ("step-previous", "head", "step-next")
 IN_SIGHT = (

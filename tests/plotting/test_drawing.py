@@ -14,7 +14,7 @@ from bertviz_core.overview.head_columns import Column
 from bertviz_core.overview.summary import head_rows
 from bertviz_core.plotting import CLS, NEXT, RING, SEP, HeadSeries, layer_figure, percent
 from bertviz_core.plotting.drawing import FigureSpec
-from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
+from bertviz_core.plotting.head_map import picture_map, signed_map, value_map
 
 VALUES = np.random.default_rng(0).random((3, 2))
 CELLS = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
@@ -110,7 +110,7 @@ def test_values_are_shares_of_the_scale_whose_ends_take_those_outside():
 
 
 def test_weights_of_zero_are_in_the_middle_of_the_scale():
-    described = weight_map(np.array([[-2.0, 0.0], [1.0, 0.5]]), "weight")
+    described = signed_map(np.array([[-2.0, 0.0], [1.0, 0.5]]), "weight", "weight")
     assert described.limits == (-2, 2)
     assert json.loads(described.encoded)["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
 

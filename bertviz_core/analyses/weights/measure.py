@@ -145,7 +145,7 @@ def eigenvalue_shares(
 
 def _share_of_positive(matrices: Tensor) -> np.ndarray:
     """(head,) the sum of eigenvalues over the sum of their absolute values, of (head, width, width) matrices."""
-    values = torch.linalg.eigvals(matrices.double().cpu())
+    values = torch.linalg.eigvals(matrices.cpu().double())
     return (values.sum(-1).real / values.abs().sum(-1)).numpy()
 
 
@@ -204,5 +204,5 @@ def _random_compositions(like: Tensor, draw: torch.Generator) -> np.ndarray:
     """(2,) mean and standard deviation over pairs of heads with normally distributed matrices of these shapes."""
     shape = (RANDOM_PAIRS, like.shape[2], like.shape[1])
     value, output, query, key = (torch.randn(shape, generator=draw).to(like.device) for _ in range(4))
-    norms = _norms(_unit(_factor(value) @ output.mT), _unit(query @ _factor(key).mT)).double()
+    norms = _norms(_unit(_factor(value) @ output.mT), _unit(query @ _factor(key).mT)).cpu().double()
     return np.array([float(norms.mean()), float(norms.std())])

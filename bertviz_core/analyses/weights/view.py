@@ -25,7 +25,9 @@ class WeightsView(ColumnView[HeadWeights]):
         return {"path": shown.paths, **super().offered(shown)}
 
     def option_text(self, shown: HeadWeights, field: str, option: str) -> str:
-        return path_text(option) if field == "path" else super().option_text(shown, field, option)
+        if field == "path":
+            return {path: path_text(path) for path in shown.paths}.get(option, option)
+        return super().option_text(shown, field, option)
 
     def resolve(self, shown: HeadWeights) -> Self:
         best = pairs(shown, 1)
