@@ -30,7 +30,7 @@ NEXT: Marker = ("#e03131", "triangle-right")
 BROAD: Marker = ("#cc7000", "triangle-up")
 CLS: Marker = ("#9c36b5", "diamond")
 SEP: Marker = ("#27823f", "circle")
-FIRST: Marker = ("#e8590c", "star")
+FIRST: Marker = ("#c2410c", "star")
 PUNCTUATION: Marker = ("#0b808c", "square")
 OTHER_TO_SEP: Marker = ("#cc7000", "diamond-open")
 # Class of tokens -> name, marker
