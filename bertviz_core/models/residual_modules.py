@@ -41,10 +41,9 @@ def with_residual(model: AttentionModel) -> AttentionModel:
         return model
     with torch.inference_mode():
         try:
-            stream = _modules(model)
-        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            return replace(model, residual=_verified(model, _modules(model)))
+        except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
             raise _no_sum(model, "its layers are built in a way of their own") from error
-        return replace(model, residual=_verified(model, stream))
 
 
 def _no_sum(model: AttentionModel, why: str) -> ModelError:

@@ -81,6 +81,13 @@ def test_a_part_that_is_not_counted_is_refused_with_how_far_the_sum_is_off(tmp_p
         with_residual(model)
 
 
+def test_layers_of_another_build_are_refused_too(tmp_path):
+    model = decoder("llama", tmp_path)
+    model.encoder.layers[2].mlp.register_forward_hook(lambda _m, _a, output: [output])
+    with pytest.raises(ModelError, match="its layers are built in a way of their own"):
+        with_residual(model)
+
+
 def test_an_encoder_has_none(masked):
     with pytest.raises(ModelError, match="no sum of what its heads and MLPs write"):
         with_residual(masked)
