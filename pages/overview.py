@@ -306,7 +306,8 @@ if labels is None:
     raise session.PageEnd
 
 with page.controls():
-    st.caption(plain(describe_model(selection.checkpoint)), width="stretch")
+    kind, sight = describe_model(selection.checkpoint)
+    st.caption(plain(kind), help=sight)
 draw_opening(chosen)
 word = draw_starts()
 page.finding(behaviors_finding(results), bold=True)

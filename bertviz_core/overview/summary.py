@@ -51,8 +51,8 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 REPEATED = {INDUCTION: "what followed the same token earlier", DUPLICATE: "the same token earlier"}
-ENCODER = ("an encoder", "tokens see those after them, too")
-DECODER = ("a decoder", "each token sees only itself and those before it")
+ENCODER = ("Encoder", "Tokens see those after them, too.")
+DECODER = ("Decoder", "Each token sees only itself and those before it.")
 ON_CARD = 2  # quantities in which the head ranks highest, on its card
 
 
@@ -88,13 +88,12 @@ def _counts(findings: Iterable[Finding]) -> tuple[int, str]:
     return counts.total(), ", ".join(counted(state, counts[state]) for state in STATES if counts[state])
 
 
-def describe_model(checkpoint: Checkpoint) -> str:
-    """What kind of model it is and how large, as a sentence."""
+def describe_model(checkpoint: Checkpoint) -> tuple[str, str]:
+    """What kind of model it is and how large, in a line, and what its tokens see, as a sentence."""
     kind, sight = ENCODER if not checkpoint.reads_one_text else DECODER
     family = checkpoint.config.get("model_type", "of unknown family")
-    size = f"{checkpoint.layers} layers of {checkpoint.heads} heads"
-    weights = f"{checkpoint.parameters() / 1e6:,.1f} million weights"
-    return f"{checkpoint.label} is {kind} ({family}) with {size} and {weights}: {sight}."
+    size = f"{checkpoint.layers} × {checkpoint.heads} heads"
+    return f"{kind} ({family}), {size}, {checkpoint.parameters() / 1e6:,.1f} M weights", sight
 
 
 def behaviors_finding(results: Results) -> Finding:

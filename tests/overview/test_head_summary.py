@@ -225,8 +225,8 @@ def test_a_relation_stands_beside_its_offset():
     assert (row["found"], row["best offset"], row["rank"], row["words"]) == ("86.8%", "40.0% (-2)", "1 of 144", "1,591")
 
 
-def test_a_model_is_described_in_a_sentence():
+def test_a_model_is_described_in_a_line():
     demo, decoder = (describe_model(find_checkpoint(name)) for name in ("demo", "demo-decoder"))
-    assert demo.startswith("demo is an encoder (bert) with 6 layers of 12 heads and 22.9 million weights: tokens see")
-    assert "is a decoder (llama) with 4 layers of 8 heads and 4.1 million weights" in decoder
-    assert decoder.endswith("each token sees only itself and those before it.")
+    assert demo == ("Encoder (bert), 6 × 12 heads, 22.9 M weights", "Tokens see those after them, too.")
+    assert decoder[0] == "Decoder (llama), 4 × 8 heads, 4.1 M weights"
+    assert decoder[1] == "Each token sees only itself and those before it."
