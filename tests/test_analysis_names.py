@@ -26,6 +26,7 @@ QUANTITIES = {
     "bertviz_core/analyses/surface_patterns/result.py": {"weights"},
     "bertviz_core/analyses/surface_patterns/statements.py": {"weights"},
     "bertviz_core/api_arrays.py": {"weights"},
+    "pages/shared/views/compare_view.py": {"weights"},
     "bertviz_core/cli/commands.py": {"weights"},
     "bertviz_core/cli/input_commands.py": {"weights"},
     "bertviz_core/comparison/change.py": {"weights"},

@@ -100,7 +100,7 @@ class Progress:
         """How far the pass is in a few words, as "34%, 12 per s, about 40 s left"."""
         parts = [f"{self.done / self.total:.0%}"] if self.total else [self.stage]
         parts += [f"{self.rate:,.0f} per s"] if self.rate >= 1 else []
-        parts += [f"about {left:,.0f} s left"] if (left := self.eta) is not None else []
+        parts += [f"about {duration(left)} left"] if (left := self.eta) is not None else []
         return ", ".join(parts)
 
     def __str__(self) -> str:

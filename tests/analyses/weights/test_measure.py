@@ -78,7 +78,7 @@ def test_worked_example(tmp_path: Path) -> None:
 
     What 1-1 writes is u_1: of it goes 1 / sqrt(2) into the key of 2-1, all into the value of 2-2, nothing into a query.
     What 1-2 writes is u_3: all of it goes into the query of 2-2. 1-2 writes words back as they are, so that its
-    eigenvalues are positive, and those of 2-2 negative: shares of 1 and -1.
+    eigenvalues are positive, and those of 2-2 negative: shares of 1 / 1 = 1 and -1 / 1 = -1.
     """
     result = computed(wired(tmp_path))
     expected = {
