@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 MAX_RUNNING_PAGES = 2
 LONG_S = 2.0  # seconds after which others no longer wait for a page that runs: it may be loading a large model
 MAX_WAIT_S = 30.0  # seconds after which a page runs without a turn
-NOT_HASTY = 0.5  # share of a reader's free runs that must be left for a page to have any of the turns
+NOT_HASTY = 0.75  # share of a reader's free runs that must be left for a page to have any of the turns
 REST = 2  # times the seconds that a hasty page ran, for which it then keeps its turn from other hasty ones
 MAX_REST_S = 1.0
 

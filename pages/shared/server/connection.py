@@ -16,7 +16,7 @@ FRAGMENT = 0.1  # of a run: a fragment's
 IMPATIENT = 3  # runs: a page's that is requested before the one before it has come
 UNDISTURBED_S = 1.0  # seconds that a page has before the next request of its connection ends it
 UNDISTURBED_HASTY_S = 10.0  # where the reader is hasty
-MAX_HASTY_PAGES = 2  # of all hasty readers that are under way before the next begins
+MAX_HASTY_PAGES = 1  # of all hasty readers that are under way before the next begins
 LOOK_S = 0.05  # seconds between two looks at whether it has ended
 
 
