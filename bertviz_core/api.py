@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.request import Options, Request, with_names_spli
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
-from bertviz_core.corpora.files import NO_CORPUS, Corpus, source_of
+from bertviz_core.corpora.files import Corpus, every_kind, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.exports import check_path, write_bytes
@@ -215,7 +215,7 @@ def report(
     """
     path = Path(out)
     check_path(path, (".html",))
-    given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, **dict.fromkeys(NO_CORPUS)}
+    given = every_kind(text=text, treebank=treebank, coreference=coreference, pairs=pairs)
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     checkpoint = checkpoint_of(model)
     request = ReportRequest(checkpoint, corpora, Settings(**settings))

@@ -19,7 +19,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api import load_from_memory
 from bertviz_core.api_results import AnalysisResult
-from bertviz_core.corpora.files import NO_CORPUS, Corpus, source_of
+from bertviz_core.corpora.files import Corpus, every_kind, source_of
 from bertviz_core.emergence.series import analyses as of_emergence
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
@@ -88,13 +88,7 @@ class HeadStatistics(TrainerCallback):
         self._trainer = trainer
         self._every = every
         self._names = None if analyses is None else [_known(name) for name in analyses]
-        given = {
-            "text": text,
-            "treebank": treebank,
-            "coreference": coreference,
-            "pairs": pairs,
-            **dict.fromkeys(NO_CORPUS),
-        }
+        given = every_kind(text=text, treebank=treebank, coreference=coreference, pairs=pairs)
         kinds = {ANALYSES[name].corpus for name in self._names or of_emergence()}
         self._sources = {kind: source_of(corpus, kind) for kind, corpus in given.items() if kind in kinds}
         self._folder = None if folder is None else Path(folder)

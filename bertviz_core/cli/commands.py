@@ -22,7 +22,7 @@ from bertviz_core.analyses.run.run_pass import check_head
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison.result import Comparison, compare
-from bertviz_core.corpora.files import NO_CORPUS, SAMPLES, find_sources
+from bertviz_core.corpora.files import NO_CORPUS, SAMPLES, every_kind, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
@@ -218,7 +218,7 @@ def report(
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
     corpora = {}
-    given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, **dict.fromkeys(NO_CORPUS)}
+    given = every_kind(text=text, treebank=treebank, coreference=coreference, pairs=pairs)
     for kind, names in given.items():
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from bertviz_core.corpora.objects import ACCEPTED, source_of_object
 from bertviz_core.corpora.source import Source, from_path
@@ -39,6 +39,7 @@ class HasSentences(Protocol):
 
 
 Corpus = str | Path | Source | Iterable[Any] | HasSentences
+T = TypeVar("T")
 
 
 @cache  # hashed once: pages ask many times
@@ -90,6 +91,11 @@ def expand(name: str) -> list[Path]:
     if not files:
         raise InputError("There is no file.", where=name, hint="Name a file, a folder of files, or a pattern.")
     return files
+
+
+def every_kind(**corpora: T) -> dict[str, T | None]:
+    """These corpora by kind, and None for the kinds of which no corpus is read."""
+    return {**corpora, **dict.fromkeys(NO_CORPUS)}
 
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
