@@ -28,9 +28,16 @@ def losses_figure(result: Induction) -> go.Figure:
     places = np.arange(2, result.length + 1)
     figure = go.Figure()
     for losses, name, (color, symbol) in zip(result.copy_losses, COPIES, (NEUTRAL, SEP), strict=True):
-        look = {"marker": {"color": color, "symbol": symbol}, "line": {"color": color}}
-        hover = f"{name}, token %{{x}}: %{{y:.2f}} nats<extra></extra>"
-        figure.add_scatter(x=places, y=losses, name=name, mode="lines+markers", hovertemplate=hover, **look)
+        figure.add_scatter(
+            x=places,
+            y=losses,
+            name=name,
+            mode="lines+markers",
+            marker_color=color,
+            marker_symbol=symbol,
+            line_color=color,
+            hovertemplate=f"{name}, token %{{x}}: %{{y:.2f}} nats<extra></extra>",
+        )
     figure.update_xaxes(title="place in the sequence")
     figure.update_yaxes(title="loss, nats", rangemode="tozero")
     return finish(figure, 300)
