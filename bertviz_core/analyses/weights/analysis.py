@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.head_figures import HeadFigure, Rows, columns_fi
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.weights.figure import OF_HEAD, OF_MODEL, composition_map, copying_figure, pair_table
-from bertviz_core.analyses.weights.result import COLUMNS, HeadWeights, pairs, path_text
+from bertviz_core.analyses.weights.result import COLUMNS, QUANTITIES, HeadWeights, pairs, path_text
 from bertviz_core.analyses.weights.statements import COMPOSITION, STATEMENTS
 from bertviz_core.analyses.weights.view import WeightsView
 from bertviz_core.engine.progress import Progress
@@ -74,9 +74,10 @@ class WeightsAnalysis(Analysis[HeadWeights, WeightsView]):
         return predicts_next_words(checkpoint)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "WeightSums":
-        from bertviz_core.analyses.weights.measure import accumulator
+        from bertviz_core.analyses.weights.measure import WeightSums
 
-        return accumulator(model)
+        # `run` adds the values; `measure`, of maps, is never called.
+        return WeightSums(QUANTITIES, self.measure, model.layers, model.heads, model.device, QUANTITIES)
 
     def run(
         self,

@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.weights.result import QUANTITIES, TOP_WORDS, path_name
 from bertviz_core.engine.packing import PackedValues, pack, unpack
 from bertviz_core.engine.progress import Progress
-from bertviz_core.inputs.encoding import Batch, Encoded, collate
+from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.head_weights import (
     LayerWeights,
@@ -53,16 +53,6 @@ class WeightSums(SegmentSums[LayerAttention]):
     def restore(self, state: PackedValues) -> None:
         super().restore(state)
         self.whole = unpack(state["whole"])
-
-
-def no_maps(batch: Batch, layer: LayerAttention) -> Tensor:
-    """What would be (batch, head, quantity) of maps, which weights do without."""
-    raise NotImplementedError
-
-
-def accumulator(model: AttentionModel) -> WeightSums:
-    """The empty sums of a pass."""
-    return WeightSums(QUANTITIES, no_maps, model.layers, model.heads, model.device, QUANTITIES)
 
 
 @torch.inference_mode()
