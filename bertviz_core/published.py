@@ -85,7 +85,7 @@ def _read(row: Mapping[str, Any], paper: Mapping[str, Any]) -> PublishedHead:
 
 
 def named_text(heads: tuple[PublishedHead, ...]) -> str:
-    """What papers have named one head, in a sentence: "Named name mover by Wang et al. 2023."; empty where none has.
+    """What papers have named one head, as "Papers name it: name mover by Wang et al. 2023."; empty where none has.
 
     Args:
         heads: The rows about the head.
