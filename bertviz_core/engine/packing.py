@@ -56,9 +56,9 @@ def metadata_of(data: bytes) -> dict[str, str]:
 
 
 def unpack(data: bytes) -> PackedValues:
-    """The values; raises ValueError or KeyError for bytes that `pack` did not write."""
+    """The values, arrays in alphabetical order; raises ValueError or KeyError for bytes that `pack` did not write."""
     try:
-        arrays = safetensors.numpy.load(data)
+        arrays = dict(sorted(safetensors.numpy.load(data).items()))  # safetensors gives another order each time.
         other = json.loads(metadata_of(data)["json"])
     except (safetensors.SafetensorError, RecursionError) as error:
         raise ValueError(f"damaged ({error})") from error
