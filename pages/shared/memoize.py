@@ -17,6 +17,7 @@ from bertviz_core.viewer.input_attention import InputAttention
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_VALUES = 1000  # some ten of a page: a map of 12 x 12 heads has 0.03 MB, of 80 x 64 heads 1.1 MB
+BY_IDENTITY = Result, InputAttention, pd.DataFrame
 _values: OrderedDict[Hashable, Any] = OrderedDict()  # the last used last
 _lock = threading.Lock()
 
@@ -71,7 +72,9 @@ def built(build: Callable[..., Any], *arguments: Any) -> Any:
 
 def _identity(argument: object) -> Hashable:
     """The part of a key that stands for an argument."""
-    if isinstance(argument, Result | InputAttention | pd.DataFrame):
+    if argument is None or isinstance(argument, str | int | float):
+        return argument
+    if isinstance(argument, BY_IDENTITY):
         return _Identity(argument)
     if isinstance(argument, Mapping):
         return tuple((name, _identity(value)) for name, value in argument.items())
