@@ -8,6 +8,7 @@ if "BERTVIZ_TEST_DEVICE" not in os.environ:
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same numbers on every machine; a simulated device breaks real ones
 
 import gc
+import logging
 import shutil
 import subprocess
 import sys
@@ -57,8 +58,11 @@ def new_store(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def frame_at_every_page() -> None:
-    """AppTest runs pages inside app.py."""
+    """AppTest runs pages inside app.py. Its dozens of warnings that no browser is there would follow the traceback of a
+    page that fails."""
     from tests.support import navigation
+
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel("ERROR")
 
     navigation.frame_at_every_page()
 

@@ -142,7 +142,7 @@ def test_attributes_say_what_their_names_do_not() -> None:
 
 def test_no_entry_restates_a_name() -> None:
     restating = {each.place: found for each in PUBLIC if (found := list(restating_entries(each.node)))}
-    assert restating == {}, "say what the name does not, or nothing"
+    assert restating == {}, "say what the name, the type and its `Doc` do not, or nothing"
 
 
 def test_the_docstring_of_what_takes_or_gives_arrays_has_their_axes() -> None:
@@ -154,4 +154,4 @@ def test_the_docstring_of_what_takes_or_gives_arrays_has_their_axes() -> None:
             has_arrays = any(hint is not None and ARRAY.search(ast.unparse(hint)) for hint in hints)
             if has_arrays and not AXES.search(each.text):
                 missing.append(each.place)
-    assert missing == []
+    assert missing == [], "say the axes of its arrays, as (layer, head)"

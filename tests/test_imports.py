@@ -107,7 +107,7 @@ def layer_of(module: str) -> int:
         for name in names
         if module == name or (name != "bertviz_core" and module.startswith(f"{name}."))
     ]
-    assert matches, f"{module} is in no layer"
+    assert matches, f"{module} is in no layer: put its package into LAYERS above"
     return max(matches)[1]
 
 

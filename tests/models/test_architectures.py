@@ -27,6 +27,7 @@ def read(folder: Path, source) -> str:
         model = load(folder)
     except ModelError as refused:
         assert refused.hint
+        print(refused)  # why a family is refused that should not be
         return REFUSED
     eager = library_model(folder, type(model.encoder))
     examples = list(Segments(source(SOURCE), model.tokens, Settings(max_length=40)))

@@ -42,7 +42,7 @@ def open_app(page: str = "", /, **address: str) -> AppTest:
     while any("The hub is asked" in note.value for note in app.info):  # A browser draws the page again by itself.
         time.sleep(0.05)
         app.run()
-    assert not app.exception, app.exception
+    assert not app.exception, "the page failed: the captured output has its traceback"
     return app
 
 

@@ -87,7 +87,8 @@ class Chart:
         name: In the keys of the screen and in names of files, as "offsets".
         title: Its heading in files, and on the screen where it is not the page's first figure.
         build: Draws it.
-        arguments: What `build` takes, so that it is drawn once for the same.
+        arguments: What `build` takes, so that it is drawn once for the same: results, arrays, tables, and values with a
+            hash.
         alt: A description for those who cannot see it.
         note: What is under it; may be empty.
         is_main: Whether the screen draws it without a heading, as the page's first figure, whose heading is the page's.
