@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.analyses.base.registry import BUILT_IN
 
 ANALYSES = Path(__file__).parents[2] / "bertviz_core" / "analyses"
-FILES = {"__init__", "analysis", "statements", "result", "figure", "measure"}
+FILES = {"__init__", "analysis", "result", "figure", "measure"}  # and, where it says anything, statements
 HEAVY = {"torch", "transformers"}
 
 
@@ -44,6 +44,12 @@ def test_the_folder_has_the_files(name: str) -> None:
     assert type(BUILT_IN[name]).__module__ == f"bertviz_core.analyses.{name}.analysis"
     assert BUILT_IN[name].result_class.__module__ == f"bertviz_core.analyses.{name}.result"
     assert BUILT_IN[name].result_class.analysis == name
+
+
+def test_every_number_of_the_overview_has_a_name_of_its_own() -> None:
+    """The finder and the tables of all numbers name a column by its label alone."""
+    labels = [column.label for analysis in BUILT_IN.values() for column in analysis.columns if column.overview]
+    assert [label for label in labels if labels.count(label) > 1] == []
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
