@@ -56,7 +56,8 @@ def drawn(tokenizer, seed: int, initializer: float, causal: bool, shape: tuple[i
 def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed, initializer, causal):
     model = drawn(tokenizer, seed, initializer, causal)
     names = (*OF_MAPS, *OF_LOSS, *ALONE)
-    results = {name: bv.analyze(name, model=(model, tokenizer), limit=INPUTS, store=False).result for name in names}
+    few = {"limit": INPUTS, "max_length": 64, "store": False}
+    results = {name: bv.analyze(name, model=(model, tokenizer), **few).result for name in names}
     found = [each for name, result in results.items() for each in ANALYSES[name].findings(result)]
     assert {each.id for each in found if each.state == SHOWN} <= DENIALS
     assert "ablation.no_op" in {each.id for each in found}, "it is asked"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -138,7 +139,7 @@ class HeadAverages(Result):
         """The number of tokens of the random sequence that its inputs repeat; 0 where they are texts."""
         return 0
 
-    @property
+    @cached_property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and of tokens that see all others."""
         tokens = (token.strip() for text in self.texts.values() for token in text["tokens"])

@@ -41,7 +41,9 @@ def local_ray():
     """A cluster on this machine, for all tests."""
     import ray
 
-    ray.init("local", num_cpus=6, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # Behind other tests, workers of a low priority would hardly run.
+        ray.init("local", num_cpus=6, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
     yield
     ray.shutdown()
 
