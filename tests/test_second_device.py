@@ -34,7 +34,7 @@ from tests.support.families import FAMILIES, save
 from tests.support.second_device import NAME, SIMULATED
 from tests.support.shipped import OF_DECODERS
 
-LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 8}
+LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 12}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
 ALONE = ("clustering", "probes", "ablation", "minimal_pairs", "weights")  # what waits in a way of its own
 BATCH = 200  # tokens: some batches a chunk

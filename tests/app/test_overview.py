@@ -164,7 +164,7 @@ def test_the_files_and_the_command_have_the_heads_that_are_found(monkeypatch, tm
 
 
 def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(planted_folder) -> None:
-    app = open_app(model=str(planted_folder), max_length="32", limit="6")
+    app = open_app(model=str(planted_folder), max_length="32", limit="12")
     assert "Report" not in downloads(app)
     assert "Not in the report yet: Surface patterns, Entropy" in words(app)
     button = next(b for b in app.button if b.label.startswith("Compute the report"))
@@ -174,7 +174,7 @@ def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(plan
     assert not app.error, app.error[0].value
     app.session_state["folded-report"] = True
     assert "Report" in downloads(app.run()) and "Not in the report yet" not in words(app)
-    again = open_app(model=str(planted_folder), max_length="32", limit="6")
+    again = open_app(model=str(planted_folder), max_length="32", limit="12")
     assert "Report" in downloads(again)
 
 

@@ -49,7 +49,7 @@ def save(family: str, shape: tuple[int, int, int], spread: float, seed: int, fol
 
 
 def drawn_networks() -> list[tuple[int, tuple[str, tuple[int, int, int], float]]]:
-    """Seeds and networks: every shape once with each initialization that is so many further on, in both families."""
+    """Seeds and networks: in both families each shape with another initialization, then with the next one."""
     whole = list(enumerate(product(("bert", "gpt2"), range(len(SHAPES)), range(len(RANGES)))))
     in_turn = sorted(whole, key=lambda each: (each[1][2] - each[1][1]) % len(RANGES))
     return [(seed, (family, SHAPES[shape], RANGES[spread])) for seed, (family, shape, spread) in in_turn[:NETWORKS]]

@@ -6,10 +6,10 @@ BROWSER = "tests/browser/"
 
 
 class TwoBrowsers(LoadFileScheduling):
-    """Two processes have a server and a browser each for all tests of one: these wait half of the time, in which the
-    other processes compute."""
+    """Tests with a browser wait half of the time. Two processes have them all, each with a server and a browser, while
+    others compute."""
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        half = "first" if file < f"{BROWSER}test_b" else "second"  # which take about equally long
+        half = "first" if file < f"{BROWSER}test_b" else "second"  # both take about as long
         return BROWSER + half if file.startswith(BROWSER) else file
