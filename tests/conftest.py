@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -30,10 +31,18 @@ ROOT = Path(__file__).parents[1]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow files come first, so that no process works alone at the end; those with a browser in a row, to share it."""
+    """Slow files come first, so that no process works alone at the end; those with a browser before all."""
     marked = {name: {item.path for item in items if item.get_closest_marker(name)} for name in ("browser", "slow")}
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (*(item.path not in marked[name] for name in marked), -tests[item.path], item.path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file run in one process, those with a browser in two."""
+    from tests.support.scheduling import TwoBrowsers
+
+    return TwoBrowsers(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:
@@ -57,7 +66,7 @@ def new_store(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def frame_at_every_page() -> None:
+def app_test_as_the_server() -> None:
     """AppTest runs pages inside app.py. Its dozens of warnings that no browser is there would follow the traceback of a
     page that fails."""
     from tests.support import navigation
@@ -65,6 +74,7 @@ def frame_at_every_page() -> None:
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel("ERROR")
 
     navigation.frame_at_every_page()
+    navigation.search_components_once()
 
 
 @pytest.fixture(scope="session")

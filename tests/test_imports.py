@@ -190,6 +190,10 @@ def test_one_module_imports_what_loads_models():
     assert loaders == ["bertviz_core.models.libraries"]
 
 
+def test_one_module_imports_ray():
+    assert [module for module in TREES if "ray" in packages_of(module)] == ["bertviz_core.analyses.run.ray_runner"]
+
+
 def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
     """By the syntax tree, so that a comment or a message about pickles does not count."""
     for module, tree in TREES.items():

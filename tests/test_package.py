@@ -16,7 +16,7 @@ MAX_BYTES = 60 * 10**6
 OFFLINE = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
 LIBRARY = """
 import json, bertviz_core as bv
-result = bv.analyze("surface_patterns", corpus=["The cat sat on the mat.\\nIt was warm."], max_length=32, store=False)
+result = bv.analyze("surface_patterns", corpus="text.txt", max_length=32)
 print(json.dumps({"file": bv.__file__, "previous": result["previous"].tolist()}))
 """
 
@@ -72,10 +72,10 @@ def test_it_is_small_and_whole(wheel: Path) -> None:
 
 
 def test_library_and_command_give_the_same_numbers(programs: Path, tmp_path: Path) -> None:
-    found = json.loads(run(programs / "python", "-c", LIBRARY, folder=tmp_path))
-    assert Path(found["file"]).is_relative_to(programs.parent)
     (tmp_path / "text.txt").write_text("The cat sat on the mat.\nIt was warm.\n\n")
     command = (programs / "bertviz-core", "surface-patterns", "text.txt", "--max-length", "32", "--out", "x.json")
     run(*command, folder=tmp_path)
     written = json.loads((tmp_path / "x.json").read_text())
+    found = json.loads(run(programs / "python", "-c", LIBRARY, folder=tmp_path))  # which the command has stored
+    assert Path(found["file"]).is_relative_to(programs.parent)
     assert written["arrays"]["previous"] == found["previous"]

@@ -34,7 +34,7 @@ from tests.support.families import FAMILIES, save
 from tests.support.second_device import NAME, SIMULATED
 from tests.support.shipped import OF_DECODERS
 
-LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 15}
+LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 12}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
 ALONE = ("clustering", "probes", "ablation", "minimal_pairs", "weights")  # what waits in a way of its own
 BATCH = 200  # tokens: some batches a chunk
@@ -68,7 +68,7 @@ def request_of(analysis, folder, **settings):
     definition = ANALYSES[analysis]
     is_text = definition.corpus == "text"
     corpus = from_bytes(TEXT.encode(), "text.txt") if is_text else sample(next(iter(SAMPLES[definition.corpus])))
-    chosen = definition.relevant(Settings(limit=LIMITS.get(analysis, 10), max_length=40, **settings))
+    chosen = definition.relevant(Settings(limit=LIMITS.get(analysis, 6), max_length=40, **settings))
     return Request(
         analysis, find_checkpoint(str(folder)), corpus, chosen, {"epochs": 1} if analysis == "probes" else {}
     )
@@ -94,8 +94,9 @@ def assert_equal(ours, theirs, **tolerance):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", ["attention", "norms"])
-@pytest.mark.parametrize("mode", ["corrected", "paper"])
+@pytest.mark.parametrize(
+    ("mode", "weights"), [("corrected", "attention"), ("paper", "attention"), ("corrected", "norms")]
+)
 @pytest.mark.parametrize("analysis", MARKED)
 def test_every_analysis_gives_the_cpus_numbers(masked_folder, analysis, mode, weights):
     if weights == "norms" and not ANALYSES[analysis].reads_maps:

@@ -1,15 +1,13 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.block_contents import flat
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
@@ -20,7 +18,7 @@ from bertviz_core.analyses.base.result import Result, Results, corpus_size
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin, printed_cells
-from bertviz_core.heads import counting_from, highest, layer_means
+from bertviz_core.heads import counting_from
 from bertviz_core.overview.clearest_heads import MOST_FOUND, clearest
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.report import Report
@@ -29,8 +27,6 @@ from bertviz_core.plotting.html import bullets, element, table
 from bertviz_core.viewer.figure import lines_figure
 
 FIRST = 3  # figures with which the report begins
-ABSENT = "–"
-BERT = "BERT-base in the paper"
 CAPTIONS = {  # captions of the paper's figures with lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
@@ -139,48 +135,9 @@ def _section(analysis: Analysis[Any, Any], result: Result, first: Sequence[str])
     if first:
         yield element("p class=caption", "Its first figure stands at the beginning of this report.")
     yield from (_chart_html(chart, result) for chart in _charts(analysis, result) if chart.name not in first)
-    papers = [block for block in shown if isinstance(block, Table) and block.is_of_paper]
-    for each in papers:
+    for each in (block for block in shown if isinstance(block, Table) and block.in_report):
         cells = printed_cells(each, len(each.table))
         yield table(_captioned(each.title, each.note), list(cells), cells.to_numpy().tolist())
-    if analysis.columns and not papers:
-        yield from _column_tables(analysis, result)
-
-
-def _column_tables(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
-    """The highest head and layer of each column; then the layer means of columns in the paper's figures."""
-    rows = []
-    header = ["layer"]
-    means_by_layer = list[list[str]]()
-    for column in analysis.columns:
-        values = column.read(result)
-        if values is None or np.isnan(values).all():
-            continue
-        head = highest(values)
-        value = column.with_interval(result, head)
-        means = layer_means(values)
-        layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
-        baseline = ABSENT
-        if column.baseline:
-            levels, name = column.baselines(result)
-            baseline = f"{name}: {column.text(float(levels[head]))}"
-        bert = column.paper_means
-        papers = ABSENT
-        if bert and isinstance(result, HeadAverages) and result.counts_as_paper:
-            papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
-            header += [column.short, "paper"]
-            means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
-        rows.append((column.label, head.key(), value, layer, papers, baseline))
-    if not rows:
-        return
-    over = f"; intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
-    columns = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
-    yield table(f"The highest head and layer of each quantity{over}", columns, rows)
-    if means_by_layer:
-        cells = zip_longest(*means_by_layer, fillvalue="")
-        lines = [[str(layer), *means] for layer, means in enumerate(cells, start=1)]
-        caption = f"Means of each layer's heads; {BERT} has {len(means_by_layer[1])} layers ({paper.READ_OFF})"
-        yield table(caption, header, lines)
 
 
 def _clearest(report: Report) -> Iterator[str]:

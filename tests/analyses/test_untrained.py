@@ -56,7 +56,8 @@ def drawn(tokenizer, seed: int, initializer: float, causal: bool, shape: tuple[i
 def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed, initializer, causal):
     model = drawn(tokenizer, seed, initializer, causal)
     names = (*OF_MAPS, *OF_LOSS, *ALONE)
-    results = {name: bv.analyze(name, model=(model, tokenizer), limit=INPUTS, store=False).result for name in names}
+    few = {"limit": INPUTS, "max_length": 64, "store": False}
+    results = {name: bv.analyze(name, model=(model, tokenizer), **few).result for name in names}
     found = [each for name, result in results.items() for each in ANALYSES[name].findings(result)]
     assert {each.id for each in found if each.state == SHOWN} <= DENIALS
     assert "ablation.no_op" in {each.id for each in found}, "it is asked"
@@ -72,9 +73,9 @@ def test_no_head_of_decoders_that_know_nothing_adds_to_the_next_token(tokenizer)
 
 
 @pytest.mark.slow
-def test_of_twenty_networks_that_know_nothing_at_most_one_has_a_finding_on_its_loss(tokenizer):
+def test_of_ten_networks_that_know_nothing_at_most_one_has_a_finding_on_its_loss(tokenizer):
     claims, decided = [], 0
-    for seed in range(20):
+    for seed in range(10):
         model = drawn(tokenizer, seed, INITIALIZERS[seed % 5], causal=bool(seed % 2), shape=(2, 2, 16))
         for name in OF_LOSS:
             result = bv.analyze(name, corpus=TEXTS, model=(model, tokenizer), store=False).result
@@ -83,4 +84,4 @@ def test_of_twenty_networks_that_know_nothing_at_most_one_has_a_finding_on_its_l
             decided += any(each.state == NOT_SHOWN for each in found)
             assert not any("too few" in each.sentence for each in found)
     assert len({seed for seed, _ in claims}) <= 1, claims
-    assert decided >= 5, "the documents are enough to decide something"
+    assert decided >= 3, "the documents are enough to decide something"

@@ -184,7 +184,8 @@ def test_page_files_and_command_say_the_same(name, address, command, files, draw
     in_file = [*chosen.values(), *whole["provenance"]["options"].values()]
     assert all(any(value.casefold() in str(each).casefold() for each in in_file) for value in address.values())
     assert chosen["head"] == app.selectbox(key="head").value
-    outs = [tmp_path / f"x{suffix}" for suffix in files if suffix in (".json", ".csv", ".html", ".tex")]
+    compared = {".json", ".csv", ".tex", *(() if address else (".html",))}  # a page of figures takes a second
+    outs = [tmp_path / f"x{suffix}" for suffix in files if suffix in compared]
     done = run(name.replace("_", "-"), *split(command), "--quiet", *(part for out in outs for part in ("--out", out)))
     assert done.returncode == 0, done.stderr
     for out in outs:

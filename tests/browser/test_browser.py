@@ -97,25 +97,15 @@ def test_the_button_gives_a_report_that_needs_no_network_and_prints(
     report.close()
 
 
-def test_a_deep_link_on_a_fresh_server_opens_the_page_of_an_installed_analysis(
-    chromium: Any, tmp_path: Path, example_path: str
-) -> None:
-    with browser.served(tmp_path / "store", python_path=example_path) as address:
-        page = chromium.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(f"{address}/repeated_token?head=2-3&limit=3")
-        page.get_by_role("button", name="Analyze").wait_for(timeout=60_000)
-        assert page.locator("h1").inner_text() == "Repeated token"
-        assert page.get_by_text("Page not found").count() == 0
-        page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").wait_for()
-        page.close()
-
-
 @pytest.mark.timeout(500)
-def test_the_choice_of_an_installed_analysis_is_a_slider_a_link_and_in_its_files(
+def test_a_deep_link_on_a_fresh_server_opens_an_installed_analysis_whose_choice_is_a_slider_a_link_and_in_its_files(
     chromium: Any, tmp_path: Path, example_path: str
 ) -> None:
     with browser.served(tmp_path / "store", python_path=example_path) as address:
         page = browser.open_page(chromium, f"{address}/repeated_token?head=2-3&limit=3&over=0.3")
+        assert page.locator("h1").inner_text() == "Repeated token"
+        assert page.get_by_text("Page not found").count() == 0
+        page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").wait_for()
         analyze, result = page.get_by_role("button", name="Analyze"), "More than 30% to earlier occurrences"
         analyze.click(timeout=60_000)
         page.wait_for_timeout(5_000)

@@ -133,8 +133,8 @@ def test_holm_marks_what_the_procedure_rejects(p, alpha):
     assert marked - set(unclear) == oracle.holm_rejects(p, alpha) - set(unclear)
 
 
-HEADS, COMPARISONS, MEAN = 72, 400, 0.3
-UNITS = (3, 5, 10, 40)
+HEADS, COMPARISONS, MEAN = 72, 200, 0.3
+UNITS = (3, 5, 40)
 
 
 def averages(random: np.random.Generator, documents: int):
@@ -190,13 +190,13 @@ def relation_counts(random: np.random.Generator, documents: int) -> RelationCoun
 def test_heads_of_one_population_of_documents_rarely_differ_in_any_relation():
     random = np.random.default_rng(0)
     marked = {"together": 0, "words are independent": 0}
-    for _ in range(40):
+    for _ in range(20):
         a, b = (relation_counts(random, 30).estimates() for _ in "AB")
         marked["together"] += any(each.marked.any() for each in changes(a, b).values())
         words = [{key: replace(each, effective_n=None, freedom=1e9) for key, each in run.items()} for run in (a, b)]
         marked["words are independent"] += any(each.marked.any() for each in changes(*words).values())
-    assert marked["together"] <= 3
-    assert marked["words are independent"] > 20
+    assert marked["together"] <= 1
+    assert marked["words are independent"] > 10
 
 
 @pytest.mark.parametrize("kind", ["averages", "proportions"])
@@ -217,7 +217,6 @@ def test_heads_of_one_population_rarely_differ_and_intervals_cover(kind, units):
                 estimates.append(estimate)
             covered.append(np.mean((low <= MEAN) & (high >= MEAN)))
         marked.append(Change.of(*estimates).marked.any())
-    print(kind, units, np.mean(marked), np.mean(covered))
     assert np.mean(marked) <= (0.07 if units >= 5 else 0.0)
     if units >= 10:
         assert 0.93 <= np.mean(covered) <= 0.97

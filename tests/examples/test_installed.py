@@ -44,7 +44,7 @@ text = "\\n".join(m.value for m in [*app.markdown, *app.header, *app.caption]).r
 assert "of 72 heads" in text and "uniform attention" in text, text
 assert "passages in which head 2-3 shows it most" in text and "Head map" in text
 assert [metric.label for metric in app.metric] == ["Highest layer", "Mean over heads"]
-panel = next(f.value for f in app.dataframe if "baseline" in f.value).set_index("quantity")
+panel = next(f.value for f in app.dataframe if "rank" in f.value).set_index("quantity")
 assert panel.loc["attention to earlier occurrences", "baseline"].endswith("(uniform attention)")
 labels = {e.label.partition(" (")[0].partition(":")[0] for e in app.expander}
 assert labels >= {"About this figure", "Where these numbers come from"}, labels

@@ -32,13 +32,12 @@ def change(folder: Path, original: Path, entries: dict) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_type_of_any_entry_is_a_traceback(name, folder, tiny_folder):
-    for value in VALUES:
-        for entries in ({name: value}, {"text_config": {name: value}}):
-            change(folder, tiny_folder, entries)
-            try:
-                load(find_checkpoint(str(folder)))
-            except bv.BertvizError as error:
-                assert error.what.endswith(".") and "Error" not in type(error).__name__.replace("ModelError", "")
+    for entries in (*({name: value} for value in VALUES), *({"text_config": {name: value}} for value in VALUES[::3])):
+        change(folder, tiny_folder, entries)
+        try:
+            load(find_checkpoint(str(folder)))
+        except bv.BertvizError as error:
+            assert error.what.endswith(".") and "Error" not in type(error).__name__.replace("ModelError", "")
 
 
 def test_a_text_in_place_of_an_object_is_said(folder, tiny_folder):

@@ -24,8 +24,12 @@ from tests.support.shipped import OF_DECODERS
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 
 
-def test_it_has_every_analysis_figure_and_finding(report):
-    page = to_html(report).decode()
+@pytest.fixture(scope="module")
+def page(report) -> str:
+    return to_html(report).decode()
+
+
+def test_it_has_every_analysis_figure_and_finding(report, page):
     for name, result in report.results.items():
         assert ANALYSES[name].title in page
         charts = [each for each in flat(ANALYSES[name].shown(result)) if isinstance(each, Chart) and not each.follows]
@@ -41,23 +45,21 @@ def test_it_has_every_analysis_figure_and_finding(report):
 @pytest.mark.parametrize("name", ["dependency_heads", "coreference_heads", "probes"])
 def test_a_table_of_the_paper_is_that_of_its_page_and_counts_heads_from_1(report, name):
     result = report.results[name]
-    (block,) = [block for block in flat(ANALYSES[name].shown(result)) if isinstance(block, Table) and block.is_of_paper]
+    (block,) = [block for block in flat(ANALYSES[name].shown(result)) if isinstance(block, Table) and block.in_report]
     with counting_from(0):
         page = to_html(replace(report, results={name: result}, lines=[])).decode()
     rows = [f"<tr><td>{escape(str(row[0]))}</td>" for row in block.table.to_numpy()]
     assert all(text in page for text in (escape(block.title), escape(block.note), *rows))
 
 
-def test_no_address_in_it_leads_anywhere(report):
-    page = to_html(report).decode()
+def test_no_address_in_it_leads_anywhere(page):
     assert page.count(get_plotlyjs()) == 1
     page = page.replace(get_plotlyjs(), "")
     assert not re.search(r"""(src|href|url\()=?\s*["']?(https?:)?//""", page)
     assert "<link" not in page and "@import" not in page
 
 
-def test_it_opens_with_a_paragraph_and_three_figures_each_of_which_stands_once(report):
-    page = to_html(report).decode()
+def test_it_opens_with_a_paragraph_and_three_figures_each_of_which_stands_once(report, page):
     opening, _, rest = page.partition("<h2>")
     assert opening.count("<figure>") == 3 and opening.count("<p>") == 1
     assert count_states(every_finding(report.results)) in opening

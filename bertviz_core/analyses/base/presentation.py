@@ -21,6 +21,7 @@ from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
 from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead, HeadRole
 from bertviz_core.analyses.base.head_figures import Rows, columns_figure
+from bertviz_core.analyses.base.highest_tables import highest_tables
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import hints
@@ -284,8 +285,10 @@ class Presentation(Registered, Generic[R, V]):
         )
 
     def ending(self, result: R, view: Any) -> Iterator[Block]:
-        """How that page ends: the inputs in which the chosen head shows the quantity most, and all heads."""
+        """How that page ends: the inputs in which the chosen head shows the quantity most, the highest heads, and all
+        heads."""
         column = view.column(result)
         if self.corpus == "text" and column is not None:  # Inputs that are random sequences say nothing to a reader.
             yield from highest_inputs(result, column, view.chosen_head())
+        yield from highest_tables(result, self.columns)
         yield all_heads_table(result, self.columns)

@@ -30,7 +30,7 @@ class Table:
         titles: Of columns on the screen, where those are not the names.
         height: The most pixels of the screen that it takes; None for all that it needs.
         in_files: Whether files have it; not of one that is the table of the result.
-        is_of_paper: Whether it is a table of the paper, with this run's numbers, so that a report has it.
+        in_report: Whether a report has it, as those of the paper with this run's numbers.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Table:
     titles: Mapping[str, str] = field(default_factory=dict)
     height: int | None = None
     in_files: bool = True
-    is_of_paper: bool = False
+    in_report: bool = False
 
 
 @dataclass(frozen=True)

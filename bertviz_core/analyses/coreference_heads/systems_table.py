@@ -52,7 +52,7 @@ def systems_table(counts: AntecedentCounts, choice: DirectedHead) -> Table:
         table=pd.DataFrame(rows),
         note=f"In brackets 95% intervals over {counts.units_text}. {_note(counts)}",
         widths={"system": 290},  # the longest name
-        is_of_paper=True,
+        in_report=True,
     )
 
 

@@ -189,7 +189,7 @@ def table_1(counts: RelationCounts) -> Table:
         hint="click a row to choose the relation and its best head",
         widths=WIDTHS,
         height=420,
-        is_of_paper=True,
+        in_report=True,
     )
 
 

@@ -9,6 +9,7 @@ from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Sa
 from bertviz_core.analyses.base.column_blocks import all_heads_table, column_map
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import Rows
+from bertviz_core.analyses.base.highest_tables import highest_tables
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.view import Find
@@ -72,6 +73,7 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         yield phenomena_table(result, head)
         preference = next(each for each in self.findings(result) if each.id == f"{self.name}.prefers")
         yield Claim(preference)
+        yield from highest_tables(result, self.columns)
         yield all_heads_table(result, self.columns)
 
     def findings(self, result: MinimalPairs | None) -> list[Finding]:

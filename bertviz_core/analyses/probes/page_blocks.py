@@ -81,7 +81,7 @@ def scores_table(result: Probes) -> Table:
         note=note,
         decimals=1,
         as_printed=as_printed,
-        is_of_paper=True,
+        in_report=True,
     )
 
 

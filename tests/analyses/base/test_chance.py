@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.groups import GROUPS, by_row
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 
-SHUFFLES, ALLOWED = 200, 0.05
+SHUFFLES, ALLOWED = 100, 0.05
 LAYERS, HEADS, LENGTH = 4, 6, 12
 OFFSETS = np.array([-2, -1, 1, 2])
 TRUE_BY_CHANCE = "dependency_heads.overall"  # that no head parses is so of every shuffled treebank

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 AT_ONCE = ("weights",)  # what is computed whole, in a moment
 CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked and name not in AT_ONCE]
 TOKENS = 700
-KILLS = int(os.environ.get("BERTVIZ_KILLS", "2"))
+KILLS = int(os.environ.get("BERTVIZ_KILLS", "1"))
 
 
 @pytest.fixture(autouse=True)

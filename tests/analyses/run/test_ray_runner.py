@@ -41,7 +41,9 @@ def local_ray():
     """A cluster on this machine, for all tests."""
     import ray
 
-    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # Behind other tests, workers of a low priority would hardly run.
+        ray.init("local", num_cpus=6, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
     yield
     ray.shutdown()
 
@@ -115,6 +117,20 @@ def kill_at_random(killed: list[int], progress: Progress) -> None:
             return
 
 
+def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in masked.checkpoint.folder.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    found = Checkpoint("broken", broken, None, find_checkpoint(str(masked.checkpoint.folder)).config)
+    request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
+    with pytest.raises(ModelError, match="is damaged") as caught:
+        run_on(cluster, request, store)
+    assert "save_pretrained" in caught.value.hint
+
+
 def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     request = request_of("entropy", masked)
 
@@ -125,30 +141,19 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     assert store.get(request.key()) == here["entropy"]
 
 
-class Echo(ray_runner.ChunkWorker):
-    """A worker without a model, for which a chunk says what becomes of it."""
-
-    def compute(self, task, number, examples):
-        if "slow" in examples:
-            time.sleep(1)
-        if "kill" in examples:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if "fail" in examples:
-            raise OSError("out of memory")
-        if Path(examples[0]).is_absolute():  # ends its process the first two times
-            with Path(examples[0]).open("a+b") as file:
-                file.write(b".")
-                file.flush()
-                if file.tell() <= 2:
-                    os.kill(os.getpid(), signal.SIGKILL)
-        return number, [b"sums"]
+@pytest.fixture(scope="module")
+def echoes(local_ray):
+    """Two workers without a model, for all tests; a failed job ends them, and the next one starts others."""
+    with ray_runner.RayRunner(Execution("cpu", workers=2)) as started:
+        yield started
 
 
 @pytest.fixture
-def echo(monkeypatch, local_ray):
+def echo(monkeypatch, echoes):
+    from tests.support.echo_worker import Echo
+
     monkeypatch.setattr(ray_runner, "ChunkWorker", Echo)
-    with ray_runner.RayRunner(Execution("cpu", workers=1)) as started:
-        yield started
+    return echoes
 
 
 def chunks_of(*words):
@@ -161,12 +166,11 @@ def test_a_chunk_that_is_computed_is_taken_before_a_cancel_ends_the_job(echo, ti
         for number, _ in echo.map([request_of("entropy", tiny)], chunks_of("a", "b", "c"), progress):
             progress.cancelled.set()
             numbers.append(number)
-    assert numbers == [0]
+    assert len(numbers) == 1
 
 
-def test_chunks_are_not_read_far_ahead_of_the_first_that_is_missing(monkeypatch, local_ray, tiny):
+def test_chunks_are_not_read_far_ahead_of_the_first_that_is_missing(echo, tiny):
     """Their sums would wait in memory: a long first chunk holds the others up."""
-    monkeypatch.setattr(ray_runner, "ChunkWorker", Echo)
     read, ahead = [], {}
 
     def missing():
@@ -174,9 +178,8 @@ def test_chunks_are_not_read_far_ahead_of_the_first_that_is_missing(monkeypatch,
             read.append(number)
             yield number, ["slow" if number == 0 else "quick"]
 
-    with ray_runner.RayRunner(Execution("cpu", workers=2)) as two:
-        for number, _ in two.map([request_of("entropy", tiny)], missing(), Progress()):
-            ahead[number] = len(read)
+    for number, _ in echo.map([request_of("entropy", tiny)], missing(), Progress()):
+        ahead[number] = len(read)
     assert sorted(ahead) == read == list(range(20))
     assert ahead[0] <= ray_runner.BACKLOG * 2 + 1
 
@@ -205,24 +208,10 @@ def test_a_worker_refuses_another_model_in_the_folder(masked):
         ray_runner.ChunkWorker().shape(task)
 
 
-def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    for path in masked.checkpoint.folder.iterdir():
-        (broken / path.name).write_bytes(path.read_bytes())
-    weights = broken / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100])
-    found = Checkpoint("broken", broken, None, find_checkpoint(str(masked.checkpoint.folder)).config)
-    request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
-    with pytest.raises(ModelError, match="is damaged") as caught:
-        run_on(cluster, request, store)
-    assert "save_pretrained" in caught.value.hint
-
-
 def test_a_command_takes_workers_and_says_how_it_goes(local_ray, masked, tmp_path):
     out = tmp_path / "out.json"
     given = ("encyclopedia", "--model", masked.checkpoint.folder, "--max-length", 64, "--limit", 40, "--no-store")
-    done = run("entropy", *given, "--workers", 2, "--device", "cpu", "--out", out)
+    done = run("entropy", *given, "--workers", 1, "--device", "cpu", "--out", out)
     assert done.returncode == 0, done.stderr
     request = Request("entropy", masked.checkpoint, sample("encyclopedia"), Settings(max_length=64, limit=40))
     expected = compute(request, None, model=masked)
