@@ -35,7 +35,7 @@ from bertviz_core.settings import Settings
 RANDOM_HEADS = 256  # of the same shapes, whose eigenvalues are beside those of heads
 LOOKING = 500  # sampled tokens whose queries look at the others
 RANDOM_PAIRS = 48  # random heads that write, and as many that read: their pairs are beside those of heads
-ROWS = 128  # tokens whose logits are in memory together
+BLOCK = 2048  # words that tokens are compared with together
 
 
 class HeadWords(NamedTuple):
@@ -168,12 +168,10 @@ def written(layer: LayerWeights, words: Vocabulary, sampled: SampledTokens) -> t
     looks = _looks(layer, inputs, _normed(layer, sampled.queries))
     among, found = [], []
     for value, bias, output, scores in zip(layer.value, layer.value_bias, layer.output, looks, strict=True):
-        vectors = _scaled(inputs @ value + bias, output, words)
-        to_words = output @ words.readers.T  # (width of a head, word): of less rank than vectors, so it is cheaper
-        parts = zip(vectors.split(ROWS), sampled.ids.split(ROWS), strict=True)
-        among.append(torch.cat([_is_among_the_top(rows, to_words, words.constant, each) for rows, each in parts]))
+        values = _scaled(inputs @ value + bias, output, words)
+        among.append(_among_the_top(values, output, words, sampled.ids))
         best = scores.argsort(descending=True, stable=True)[:LOOKED_AT]
-        found.append((scores[best], sampled.ids[best], _most_written(vectors[best], output, to_words, words.constant)))
+        found.append((scores[best], sampled.ids[best], _most_written(values[best] @ output, words)))
     of_layer = [torch.stack(each)[None].cpu().numpy() for each in zip(*found, strict=True)]
     return torch.stack(among, 1)[None], HeadWords(*of_layer)
 
@@ -197,24 +195,41 @@ def _scaled(values: Tensor, output: Tensor, words: Vocabulary) -> Tensor:
     return values * (vectors.square().mean(-1, keepdim=True) + words.epsilon).rsqrt()
 
 
-def _is_among_the_top(vectors: Tensor, to_words: Tensor, constant: Tensor, ids: Tensor) -> Tensor:
-    """(token, 2) whether a token's own logit is among the highest, and among those of the negated head: it is, if all
-    but these are below it. Logits are `vectors` (token, width of a head) times `to_words` (width of a head, word),
-    and of either sign the `constant` (word,)."""
-    own, others = ids[:, None], len(constant) - TOP_WORDS
-    logits = torch.addmm(constant, vectors, to_words)
-    is_copied = (logits < logits.gather(1, own)).count_nonzero(1) >= others
-    logits.sub_(2 * constant)  # the negated head's, with the other sign
-    is_suppressed = (logits > logits.gather(1, own)).count_nonzero(1) >= others
-    return torch.stack([is_copied, is_suppressed], 1).float()
+def _among_the_top(values: Tensor, output: Tensor, words: Vocabulary, ids: Tensor) -> Tensor:
+    """(token, 2) whether fewer than TOP_WORDS other words have as high a logit as the token itself, and of the negated
+    head, as 1 or 0.
+
+    Most tokens are known to be no such word after a few thousands of the vocabulary: the others alone are compared with
+    the rest of it.
+
+    Args:
+        values: (token, width of a head) as `_scaled` gives them.
+        output: (width of a head, width).
+        ids: (token,) the tokens.
+    """
+    own = (values @ output * words.readers[ids]).sum(-1)
+    as_high = torch.zeros(len(ids), 2, dtype=torch.int64, device=ids.device)
+    rows = torch.arange(len(ids), device=ids.device)
+    for block in torch.arange(len(words.readers), device=ids.device).split(BLOCK):
+        # In the cheaper order: the head's output times the words where tokens are many, the tokens' vectors first else.
+        logits = torch.linalg.multi_dot([values[rows], output, words.readers[block[0] : block[-1] + 1].T])
+        beside = logits - own[rows, None]
+        constant = words.constant[block] - words.constant[ids[rows], None]
+        is_other = ids[rows, None] != block
+        is_as_high = torch.stack([~(beside + constant < 0), ~(beside - constant > 0)], -1) & is_other[..., None]
+        as_high[rows] += is_as_high.sum(1)
+        rows = rows[(as_high[rows] < TOP_WORDS).any(1)]
+        if not len(rows):
+            break
+    return (as_high < TOP_WORDS).float()
 
 
-def _most_written(vectors: Tensor, output: Tensor, to_words: Tensor, constant: Tensor) -> Tensor:
-    """(token, rank) ids of the WRITTEN words with the highest logits, -1 where the head writes nothing; arguments as of
-    `_is_among_the_top`, and the head's output matrix."""
-    words = torch.addmm(constant, vectors, to_words).topk(min(WRITTEN, len(constant))).indices
-    is_nothing = (vectors @ output == 0).all(1, keepdim=True)
-    return words.masked_fill(is_nothing, -1)
+def _most_written(vectors: Tensor, words: Vocabulary) -> Tensor:
+    """(token, rank) ids of the WRITTEN words with the highest logits, of (token, width) vectors that a head writes; -1
+    where one is of zeros."""
+    logits = torch.addmm(words.constant, vectors, words.readers.T)
+    is_nothing = (vectors == 0).all(1, keepdim=True)
+    return logits.topk(min(WRITTEN, len(words.constant))).indices.masked_fill(is_nothing, -1)
 
 
 def eigenvalue_shares(

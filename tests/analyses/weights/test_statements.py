@@ -41,6 +41,8 @@ def test_the_page_shows_a_head_its_partners_and_one_that_is_alone_none(tmp_path:
     assert blocks["pairs"].table.loc[0, ["reads", "writes", "path"]].tolist() == ["2-2", "1-2", "by query"]
     rows, words = WEIGHTS.of_head(result, Head(1, 0))
     assert "reads 1-1 by key (0.71)" in rows.figure.sentence
-    assert [each.words for each in words.figure.lists] == [("(nothing)",)] * 5 == [
-        (row,) for row in blocks["words"].table["writes most"]
-    ]
+    assert (
+        [each.words for each in words.figure.lists]
+        == [("(nothing)",)] * 5
+        == [(row,) for row in blocks["words"].table["writes most"]]
+    )
