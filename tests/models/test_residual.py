@@ -67,6 +67,32 @@ def test_parts_sum_to_the_logits_of_the_library(model_type, tmp_path, source):
     assert torch.equal(heads, parts.heads)
 
 
+def test_a_token_without_an_embedding_adds_nothing(tmp_path, source):
+    """As BOS has in a network that was never trained, whose row for padding is 0: no output of the last norm tells its
+    scale, which follows from its epsilon."""
+    from transformers import AutoModelForCausalLM
+
+    decoder("llama", tmp_path)
+    eager = AutoModelForCausalLM.from_pretrained(tmp_path)
+    first = loading.load_tokens(checkpoint.find_checkpoint(str(tmp_path))).encode("the")[0]
+    with torch.no_grad():
+        eager.model.embed_tokens.weight[first] = 0
+    eager.save_pretrained(tmp_path)
+    model = with_residual(loading.load(checkpoint.find_checkpoint(str(tmp_path)), "cpu", language_model=True))
+    (example,) = Segments(source("the cat"), model.tokens, Settings(max_length=20))
+    batch = collate([example], model.tokens, "cpu")
+    place = example.ids.tolist().index(first)
+    with torch.inference_mode(), model.residual.recorded(mlps=True) as written:
+        model.encoder(**model.inputs(batch))
+    with torch.inference_mode():
+        at = (torch.tensor([0]), torch.tensor([place]))
+        parts = model.residual.parts(written, at, torch.tensor([7]))
+        norm = model.residual.final
+        before = norm.before(torch.ones(1, len(norm.gain)), torch.zeros(1, len(norm.gain)), norm.bias[None])
+    assert torch.isfinite(parts.total()).all() and torch.allclose(parts.total(), parts.logits, atol=1e-4)
+    torch.testing.assert_close(before, norm.gain[None] * norm.module.variance_epsilon**-0.5)
+
+
 def test_what_is_no_such_sum_is_refused_with_the_reason(tmp_path):
     model = decoder("opt", tmp_path, do_layer_norm_before=False)
     assert not is_additive(model.checkpoint.config)

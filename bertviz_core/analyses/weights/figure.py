@@ -79,7 +79,7 @@ def words_note(result: HeadWeights) -> str:
     """What the words are that a head writes."""
     return (
         f"Of {int(result.segments.max()):,} tokens of the vocabulary those that the head looks at most, each with the "
-        f"{WRITTEN} that it writes most where it looks at it; by the weights alone."
+        f"{WRITTEN} that it writes most where it looks at it; by the weights alone. Rare tokens may be among them."
     )
 
 
