@@ -73,13 +73,14 @@ class LayerWeights:
         return self.score_norms[0](queries) if self.score_norms else queries
 
     def keys(self, inputs: Tensor) -> Tensor:
-        """The same of keys."""
+        """(head, token, width of a head) keys, likewise."""
         keys = inputs @ self.key + self.key_bias[:, None]
         return self.score_norms[1](keys) if self.score_norms else keys
 
     @property
     def scorers(self) -> tuple[Tensor, Tensor]:
-        """`query` and `key` with the gains of the norms after them."""
+        """`query` and `key`, (head, width of the model, width of a head) each, with the gains of the norms after
+        them."""
         if not self.score_norms:
             return self.query, self.key
         query_norm, key_norm = self.score_norms

@@ -11,7 +11,7 @@ from bertviz_core.models.families import ADDITIVE, is_additive
 from bertviz_core.models.residual_modules import with_residual
 from bertviz_core.settings import Settings
 from tests.support import families
-from tests.support.architectures import ARCHITECTURES, family_of
+from tests.support.architectures import ARCHITECTURES, LAYERS, Architecture, family_of
 from tests.support.families import TEXT
 
 QUICK = ("gpt2", "llama", "gemma2", "cohere2", "falcon")
@@ -98,6 +98,22 @@ def test_what_is_no_such_sum_is_refused_with_the_reason(tmp_path):
     assert not is_additive(model.checkpoint.config)
     with pytest.raises(ModelError, match="are no sum of what its heads and MLPs write"):
         with_residual(model)
+
+
+def test_several_streams_are_refused_in_a_sentence(tmp_path, monkeypatch):
+    """Gemma 3n's layers get several versions of the stream and mix them."""
+    monkeypatch.setitem(ARCHITECTURES, "gemma3n_text", Architecture("Gemma 3n"))
+    streams = {"altup_num_inputs": 2, "laurel_rank": 4, "hidden_size_per_layer_input": 8, "num_kv_shared_layers": 0}
+    per_layer = {"vocab_size_per_layer_input": 500, "activation_sparsity_pattern": [0.0] * LAYERS}
+    model = decoder("gemma3n_text", tmp_path, **streams, **per_layer)
+    with pytest.raises(ModelError, match="are no sum of what its heads and MLPs write") as refusal:
+        with_residual(model)
+    assert str(refusal.value).count(". ") == 1, "a sentence, and what to do"
+
+
+def test_a_cap_is_known_and_parts_are_those_before_it(tmp_path):
+    model = with_residual(decoder("gemma2", tmp_path, final_logit_softcapping=3.0))
+    assert model.residual.cap == 3.0 and model.residual.scale == 1.0
 
 
 def test_a_part_that_is_not_counted_is_refused_with_how_far_the_sum_is_off(tmp_path):
