@@ -30,7 +30,8 @@ from bertviz_core.plotting import (
 
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
 SIZE = 11  # size of a marker in pixels
-PLANE = (380, 330)  # the size in pixels of the smallest plane that is drawn
+PLANE = (320, 270)  # the least width and height in pixels from the first point to the last
+EDGE = 24  # pixels that a name may stand out beyond the points at either side
 LETTER, LINE = 5.6, 13  # width and height in pixels of a letter of a name
 RADIUS = 8  # pixels from the middle of a point to its name
 SIDES = {"left": -1, "center": 0, "right": 1, "bottom": -1, "middle": 0, "top": 1}
@@ -135,7 +136,7 @@ def places(names: list[str], x: np.ndarray, y: np.ndarray, points: np.ndarray) -
         offered = np.array([_box(point, place, len(name)) for place in PLACES])
         is_inside = ((pixels > offered[:, None, 0] - SIZE / 2) & (pixels < offered[:, None, 1] + SIZE / 2)).all(-1)
         meets = ((boxes[:, 0] < offered[:, None, 1]) & (boxes[:, 1] > offered[:, None, 0])).all(-1)
-        is_cut = (offered[:, 0, 0] < -RADIUS) | (offered[:, 1, 0] > PLANE[0] + RADIUS)
+        is_cut = (offered[:, 0, 0] < -EDGE) | (offered[:, 1, 0] > PLANE[0] + EDGE)
         best = int((is_inside.sum(1) + 10 * meets.sum(1) + 100 * is_cut).argmin())
         boxes = np.concatenate([boxes, offered[best : best + 1]])
         chosen.append(PLACES[best])
