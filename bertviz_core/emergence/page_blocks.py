@@ -117,7 +117,7 @@ def whole_blocks(result: Emergence, head: Head | None) -> list[Block]:
         note = "The highest head of each step, and the mean of all heads"
         curves = Chart(
             name="emergence-curves",
-            title="Sinks, distances and induction",
+            title="Sinks, distances, induction and the next token",
             build=curves_figure,
             arguments=(result,),
             alt="For each further quantity the highest head and the mean over heads, over the training",

@@ -24,9 +24,11 @@ HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 NAMES_A_STEP = re.compile(r"(step|checkpoint|epoch)\D*\d", re.IGNORECASE)  # not any number, as of a random seed
 COMMIT = re.compile("[0-9a-f]{40}")
 # A number with its unit, as in step1000, step_2000k and 1.5M; no part of another one, as of 1,000 or 1e5.
-NUMBER = r"([0-9]+(?:\.[0-9]+)?)([kmb]?)(?:steps?|iters?)?(?![0-9a-z]|[.,_][0-9])"
+NUMBER = r"([0-9]+(?:\.[0-9]+(?=[kmb]))?)([kmb]?)(?:steps?|iters?)?(?![0-9a-z]|[.,_'][0-9])"
 AFTER_STEP = re.compile(rf"step[-_=]?(?=[0-9])(?:{NUMBER})?", re.IGNORECASE)
-ANY_NUMBER = re.compile(rf"(?<![0-9.,]){NUMBER}", re.IGNORECASE)
+ANY_NUMBER = re.compile(rf"(?<![0-9.,'])(?<![0-9]e){NUMBER}", re.IGNORECASE)
+# Whose last digits are no step: thousands in groups, as of 1_000, which may also be two numbers, and dates.
+GROUPS = re.compile(r"(?<![0-9])(?:[0-9]{1,3}(?:[_ ][0-9]{3})+|(?:19|20)[0-9]{2}([-_])[01][0-9]\1[0-3][0-9])(?![0-9])")
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 PART_OF_TRAINING = re.compile("([a-z]+)[-_=]?([0-9]+)", re.IGNORECASE)
 GROW_WITH_STEPS = ("epoch", "ep", "tokens", "tok", "samples")
@@ -174,6 +176,8 @@ def step_of(name: str) -> int | None:
     """
     match = _step_in(name)
     if match is None or match[1] is None:
+        return None
+    if any(each.start() < match.end(1) <= each.end() for each in GROUPS.finditer(name)):
         return None
     step = Decimal(match[1]) * UNITS[match[2].lower()]
     return int(step) if step == int(step) and step <= LARGEST else None

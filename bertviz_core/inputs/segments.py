@@ -17,6 +17,8 @@ from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
+from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.settings import Settings
 
 INPUTS = 100  # inputs of random tokens where the settings have no limit
 # Tokens of a sequence: in one of two, the token before would be the one after the first occurrence.
@@ -216,6 +218,13 @@ class RandomSequences(EncodedCorpus[Encoded]):
             yield Encoded(number, f"sequence {number + 1}", ids, np.zeros_like(ids), words, document_number=number)
 
 
+def drawn_tokens(tokens: Tokens, settings: Settings) -> np.ndarray:
+    """(token,) ids of ordinary tokens of the vocabulary: all, or as many as the limit, drawn by the seed."""
+    ordinary = np.asarray(tokens.ordinary)
+    size = min(settings.limit or len(ordinary), len(ordinary))
+    return np.random.default_rng(settings.seed % 2**64).choice(ordinary, size, replace=False)
+
+
 @dataclass
 class VocabularySample(EncodedCorpus[Encoded]):
     """Ordinary tokens of the model's vocabulary, each an input of its own: all, or as many as the limit, drawn by the
@@ -224,10 +233,7 @@ class VocabularySample(EncodedCorpus[Encoded]):
     unit = "tokens"
 
     def encoded(self, reading: Reading) -> Iterator[Encoded]:
-        ordinary = np.asarray(self.tokens.ordinary)
-        size = min(self.settings.limit or len(ordinary), len(ordinary))
-        draw = np.random.default_rng(self.settings.seed % 2**64)
-        for number, token in enumerate(draw.choice(ordinary, size, replace=False)):
+        for number, token in enumerate(drawn_tokens(self.tokens, self.settings)):
             ids = np.array([token], dtype=np.int64)
             yield Encoded(number, f"token {token}", ids, np.zeros_like(ids), document_number=number)
 

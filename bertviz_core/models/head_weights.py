@@ -37,10 +37,11 @@ class LayerWeights:
 
     Attributes:
         query, key, value: (head, width of the model, width of a head); keys and values that several heads share are
-            repeated, and gains of normalized queries and keys are multiplied in.
+            repeated.
         query_bias, key_bias, value_bias: (head, width of a head).
         output: (head, width of a head, width of the model).
         norm: The norm before them; None where it stands after the layer instead.
+        score_norms: The norms of queries and of keys (Qwen 3); None where they have none.
         rotations: From each of the offsets to (width of a head, width of a head) R, so that the score of a query and
             the key so many tokens before it is q R k; the identity alone without rotary positions.
     """
@@ -53,6 +54,7 @@ class LayerWeights:
     value_bias: Tensor
     output: Tensor
     norm: Any
+    score_norms: tuple[Any, Any] | None
     rotations: dict[int, Tensor]
 
     @property
@@ -65,8 +67,27 @@ class LayerWeights:
         """Whether that norm subtracts the mean, as LayerNorm does and RMSNorm does not."""
         return isinstance(self.norm, torch.nn.LayerNorm)
 
+    def queries(self, inputs: Tensor) -> Tensor:
+        """(head, token, width of a head) of (token, width of the model) vectors after the norm."""
+        queries = inputs @ self.query + self.query_bias[:, None]
+        return self.score_norms[0](queries) if self.score_norms else queries
+
+    def keys(self, inputs: Tensor) -> Tensor:
+        """(head, token, width of a head) keys, likewise."""
+        keys = inputs @ self.key + self.key_bias[:, None]
+        return self.score_norms[1](keys) if self.score_norms else keys
+
+    @property
+    def scorers(self) -> tuple[Tensor, Tensor]:
+        """`query` and `key`, (head, width of the model, width of a head) each, with the gains of the norms after
+        them."""
+        if not self.score_norms:
+            return self.query, self.key
+        query_norm, key_norm = self.score_norms
+        return self.query * query_norm.weight.float(), self.key * key_norm.weight.float()
+
     def readers(self, matrix: Tensor) -> Tensor:
-        """(head, width of the model, width of a head) one of `query`, `key` and `value` as it reads the residual
+        """(head, width of the model, width of a head) a query's, a key's or a value's matrix as it reads the residual
         stream: with the norm's gain, and without what the norm takes away (docs/methods.md, section 21)."""
         if self.gain is not None:
             matrix = self.gain[:, None] * matrix
@@ -109,9 +130,6 @@ def _layer_weights(model: AttentionModel, names: WeightNames, number: int) -> La
     query, key, value = (_by_head(part, model.heads, width) for part in parts)
     query_bias, key_bias, value_bias = (_by_head(bias[:, None], model.heads, width)[:, 0] for bias in biases)
     attention = layer.get_submodule(names.output.rpartition(".")[0])
-    if hasattr(attention, "q_norm"):
-        query, query_bias = (part * attention.q_norm.weight.float() for part in (query, query_bias))
-        key, key_bias = (part * attention.k_norm.weight.float() for part in (key, key_bias))
     return LayerWeights(
         query=query,
         key=key,
@@ -121,6 +139,7 @@ def _layer_weights(model: AttentionModel, names: WeightNames, number: int) -> La
         value_bias=value_bias,
         output=output.T.unflatten(0, (model.heads, width)),
         norm=layer.get_submodule(names.norm) if names.norm else None,
+        score_norms=(attention.q_norm, attention.k_norm) if hasattr(attention, "q_norm") else None,
         rotations=_rotations(model, attention, width),
     )
 
@@ -204,12 +223,11 @@ def _gap(model: AttentionModel, names: WeightNames, weights: Sequence[LayerWeigh
 
 def _gaps(layer: LayerWeights, inputs: Tensor, scores: AttentionInternals) -> Iterator[Tensor]:
     """Of values the largest difference as a share of the largest number; at each offset the largest difference of
-    cosines between queries and keys, whose lengths may be normalized."""
+    cosines between queries and keys, which may be scaled."""
     value, queries, keys = (part[0].float() for part in (scores.value, scores.query, scores.key))
     read = inputs @ layer.value + layer.value_bias[:, None]
     yield (read - value).abs().max() / value.abs().max().clamp(min=1e-6)
-    query = inputs @ layer.query + layer.query_bias[:, None]
-    key = inputs @ layer.key + layer.key_bias[:, None]
+    query, key = layer.queries(inputs), layer.keys(inputs)
     for offset, rotation in layer.rotations.items():
         found = _cosines(query @ rotation, key, offset)
         yield (found - _cosines(queries, keys, offset)).abs().max()

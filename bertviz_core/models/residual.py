@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from math import nan
 from threading import get_ident
 from typing import Any, Self
 
@@ -20,12 +21,14 @@ class FrozenNorm:
         gain: (width,) what each dimension is multiplied by.
         bias: (width,) what is added to it.
         is_centered: Whether the mean is subtracted before.
+        scale_of_zeros: What it multiplies a vector of zeros by, which no output tells; NaN where that is not known.
     """
 
     module: nn.Module
     gain: Tensor
     bias: Tensor
     is_centered: bool
+    scale_of_zeros: float
 
     @classmethod
     def of(cls, module: nn.Module, like: Tensor) -> Self:
@@ -38,7 +41,8 @@ class FrozenNorm:
         signs[1::2] = -1
         zero, one, shifted = (at_least_float32(module(each)) for each in (torch.zeros_like(like), signs, signs + 1))
         is_centered = bool((shifted - one).abs().max() < 0.01 * (one - zero).abs().max())
-        return cls(module, (one - zero) * signs, zero, is_centered)
+        epsilon = getattr(module, "eps", None) or getattr(module, "variance_epsilon", None)
+        return cls(module, (one - zero) * signs, zero, is_centered, epsilon**-0.5 if epsilon else nan)
 
     def before(self, directions: Tensor, inputs: Tensor, outputs: Tensor) -> Tensor:
         """(row, width) the directions before the norm along which one moves along `directions` after it.
@@ -51,7 +55,9 @@ class FrozenNorm:
         if self.is_centered:
             inputs = inputs - inputs.mean(-1, keepdim=True)
         scaled = inputs * self.gain
-        inverse = (scaled * (outputs - self.bias)).sum(-1, keepdim=True) / scaled.square().sum(-1, keepdim=True)
+        squares = scaled.square().sum(-1, keepdim=True)
+        inverse = (scaled * (outputs - self.bias)).sum(-1, keepdim=True) / squares
+        inverse = inverse.masked_fill(squares == 0, self.scale_of_zeros)
         moved = directions * self.gain * inverse
         return moved - moved.mean(-1, keepdim=True) if self.is_centered else moved
 

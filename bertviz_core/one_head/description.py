@@ -123,8 +123,8 @@ class OneHead:
 
     @cached_property
     def salient_figures(self) -> tuple[tuple[str, HeadFigure], ...]:
-        """The figures that set it apart, the one that does most first, then courses along an axis, without the numbers
-        that are among the facts."""
+        """The figures that set it apart, the one that does most first, then courses along an axis and lists of words,
+        without the numbers that are among the facts."""
         return tuple(each for each in self._ranked if _is_salient(each[1]))
 
     @cached_property
@@ -139,7 +139,7 @@ class OneHead:
             (name, replace(figure, rows=tuple(row for row in figure.rows if (name, row.name) not in named)))
             for name, figure in self.figures
         ]
-        return sorted((each for each in left if each[1].has_numbers), key=lambda each: _salience(each[1]), reverse=True)
+        return sorted((each for each in left if each[1].is_drawn), key=lambda each: _salience(each[1]), reverse=True)
 
     @property
     def apart(self) -> str:
@@ -221,7 +221,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         facts=(*named_for, *distinctive(results, head, without=named_for)),
         finding=finding,
         findings=tuple(each for each in about if finding is None or each.sentence != finding.sentence),
-        figures=tuple((name, figure) for name, figure in named_figures if figure.has_numbers),
+        figures=tuple((name, figure) for name, figure in named_figures if figure.is_drawn),
         published=published_of(results, head),
         missing=tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         origins={name: origin(result.default_view().provenance) for name, result in shown},
@@ -288,7 +288,7 @@ def _salience(figure: HeadFigure) -> tuple[bool, float]:
 
 
 def _is_salient(figure: HeadFigure) -> bool:
-    return figure.curve is not None or any(row.is_apart and row.is_far for row in figure.rows)
+    return bool(figure.curve or figure.lists) or any(row.is_apart and row.is_far for row in figure.rows)
 
 
 def role_of(results: Results, head: Head, known: OfModel) -> str:

@@ -7,10 +7,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow
+from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow, WordList
 from bertviz_core.plotting import BEST
 from bertviz_core.plotting.arcs import escaped
-from bertviz_core.text_display import cut_end
+from bertviz_core.text_display import cut_end, display_width, isolated
 
 LEGEND = (
     "Dot: this head, with its 95% interval where one is known. Band: the middle 90% of all heads, with their median. "
@@ -29,7 +29,7 @@ DIGIT = 6.5  # width of a digit at an axis
 
 
 def figure_svg(figure: HeadFigure, text: Callable[[HeadRow], str] = attrgetter("text")) -> str:
-    """The rows and the curve of a figure, one below the other; `text` says what stands at the right of a row."""
+    """The rows, lists and curve of a figure, one below the other; `text` says what stands at the right of a row."""
     parts: list[str] = []
     height = 0
     for row in figure.rows:
@@ -37,6 +37,10 @@ def figure_svg(figure: HeadFigure, text: Callable[[HeadRow], str] = attrgetter("
         parts.append(_row(row, names, text(row), height))
         height += ROW + LINE * (len(names) - 1)
     height -= 2 if figure.rows else 0
+    for each in figure.lists:
+        lines = _word_lines(each)
+        parts.append(_list(each, lines, height))
+        height += LINE * (len(lines) + 1) + 6
     if figure.curve:
         parts.append(_curve(figure.curve, height))
         height += CURVE + 40
@@ -79,6 +83,25 @@ def _name_lines(name: str, text: str) -> list[str]:
     """The name of a row in lines that leave room for the text at its right."""
     room = int((WIDTH - 8) / LETTER) - 2 - len(text)
     return textwrap.wrap(name, max(room, 16), max_lines=2, placeholder=" …") or [""]
+
+
+def _word_lines(listed: WordList) -> list[str]:
+    """The words of a list in lines that are as wide as the figure."""
+    room = int((WIDTH - 16) / LETTER)
+    lines = [""]
+    for word in map(isolated, map(cut_end, listed.words)):
+        longer = f"{lines[-1]} · {word}" if lines[-1] else word
+        if display_width(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _list(listed: WordList, lines: Sequence[str], top: float) -> str:
+    """The name of a list, and its words below."""
+    words = (_text(line, 14, top + 14 + LINE * number, 'opacity="0.85"') for number, line in enumerate(lines, 1))
+    return "".join([_text(listed.name, 4, top + 14, 'font-weight="600"'), *words])
 
 
 def _row(row: HeadRow, names: Sequence[str], text: str, top: float) -> str:

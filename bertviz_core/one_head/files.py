@@ -64,9 +64,14 @@ def to_text(shown: OneHead) -> str:
     lines = [shown.sentence, *filter(None, [shown.named]), *(finding.sentence for finding in shown.every_finding)]
     lines += [f"{role.name}, {example.title}: {example.text}" for _, role, example in shown.examples]
     for _, figure in shown.figures:
-        sentences = [figure.sentence] if figure.sentence else []
-        lines += ["", figure.title, *(f"  {row.sentence}" for row in figure.rows), *(f"  {text}" for text in sentences)]
+        lines += ["", figure.title, *(f"  {text}" for text in _texts(figure))]
     return "\n".join([*lines, "", *missing(shown), shown.about])
+
+
+def _texts(figure: HeadFigure) -> list[str]:
+    """The numbers, the lists and the sentence of a figure, a line each."""
+    lists = [f"{each.name}: {' · '.join(each.words)}" for each in figure.lists]
+    return [*(row.sentence for row in figure.rows), *lists, *filter(None, [figure.sentence])]
 
 
 def missing(shown: OneHead) -> list[str]:
@@ -80,6 +85,8 @@ def to_json(shown: OneHead) -> bytes:
     for analysis, figure in shown.figures:
         entry: dict[str, Any] = {"analysis": analysis, "title": figure.title, "sentence": figure.sentence}
         entry["rows"] = [_without_nan(_numbers(row)) for row in figure.rows]
+        if figure.lists:
+            entry["lists"] = [vars(each) for each in figure.lists]
         if figure.curve:
             entry["curve"] = _curve_json(figure.curve)
         figures.append(entry)

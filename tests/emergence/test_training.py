@@ -30,6 +30,9 @@ def training_of_names(tmp_path: Path, model: Path, names: Sequence[str]) -> Path
         ("10kiters", 10_000),
         ("step1000-tokens4B", 1000),  # The unit is of the tokens.
         ("step0000500", 500),
+        ("ckpt_000500", 500),
+        ("model_2_1500", 1500),
+        ("2024-01-05_step500", 500),
         ("stage2-ingredient1-step500-tokens3B", 500),
     ],
 )
@@ -43,6 +46,14 @@ def test_a_step_has_its_unit(name, step):
         "step1.0005k",  # no whole step
         "step1,000",
         "step1_000",
+        "step 1 000",
+        "step-1'000",
+        "ckpt-1_000",
+        "ckpt_12_345_678",
+        "model_2_500",  # 500, or 2,500
+        "checkpoint-1.000",
+        "ckpt-1e3",
+        "2024-01-05",
         "step1e5",
         "step10x",
         "step10kb",

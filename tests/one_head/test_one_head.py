@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, WordList
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import linguistic
@@ -190,6 +190,22 @@ def test_drawings_are_xml_and_escape_what_they_show():
     for svg in (figure_svg(HeadFigure("<x>", (row,))), lines_svg(["<s>", "\x00&"], np.eye(2), "<y>")):
         assert "<b>" not in svg and "<s>" not in svg
         assert ET.fromstring(svg).tag.endswith("svg")
+
+
+def test_lists_of_words_are_whole_and_in_every_file(results):
+    words = ("one", "<two>", "ثلاثة", *["word"] * 20)
+    figure = HeadFigure("What it writes", lists=(WordList("&it", words),), sentence="By weights.")
+    drawn = ET.fromstring(figure_svg(figure))
+    texts = [text.text or "" for text in drawn.iter() if text.tag.endswith("}text")]
+    assert texts[0] == "&it" and len(texts) > 2
+    shown = [re.sub("[\u2068\u2069]", "", word) for line in texts[1:] for word in line.split(" · ")]
+    assert tuple(shown) == words
+    head = one_head(results, Head(0, 0))
+    head = replace(head, figures=(*head.figures, ("weights", figure)))
+    assert head.salient_figures[-1][1].lists == figure.lists
+    listed = json.loads(to_json(head))["figures"][-1]["lists"]
+    assert listed == [{"name": "&it", "words": [*words]}]
+    assert "&amp;it" in to_html(head, None) and "  &it: one · <two>" in to_text(head)
 
 
 def test_long_names_of_rows_are_whole_and_take_a_line_more():

@@ -9,13 +9,15 @@ import torch
 
 class HeadMatrices(NamedTuple):
     """Matrices of one head: (width, width of a head) W_Q, W_K and W_V, (width of a head, width) W_O; (width of a head,)
-    b_V."""
+    b_V, b_Q and b_K."""
 
     query: np.ndarray
     key: np.ndarray
     value: np.ndarray
     output: np.ndarray
     bias: np.ndarray
+    query_bias: np.ndarray
+    key_bias: np.ndarray
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
@@ -37,7 +39,8 @@ def gpt2_heads(model: Any) -> list[list[HeadMatrices]]:
         for head in range(heads):
             own = slice(head * size, (head + 1) * size)
             query, key, value = (fused[:, part * width : (part + 1) * width][:, own] for part in range(3))
-            layer.append(HeadMatrices(query, key, value, output[own], bias[2 * width :][own]))
+            query_bias, key_bias, value_bias = (bias[part * width :][own] for part in range(3))
+            layer.append(HeadMatrices(query, key, value, output[own], value_bias, query_bias, key_bias))
         layers.append(layer)
     return layers
 
@@ -55,7 +58,8 @@ def llama_heads(model: Any) -> list[list[HeadMatrices]]:
             common = slice(head // shared * size, (head // shared + 1) * size)
             query = array(attention.q_proj.weight)[own].T
             key, value = array(attention.k_proj.weight)[common].T, array(attention.v_proj.weight)[common].T
-            layer.append(HeadMatrices(query, key, value, array(attention.o_proj.weight)[:, own].T, np.zeros(size)))
+            output, none = array(attention.o_proj.weight)[:, own].T, np.zeros(size)
+            layer.append(HeadMatrices(query, key, value, output, none, none, none))
         layers.append(layer)
     return layers
 
@@ -65,7 +69,7 @@ def folded(head: HeadMatrices, gain: np.ndarray, centers: bool) -> HeadMatrices:
     width = len(gain)
     center = np.eye(width) - (np.ones((width, width)) / width if centers else 0)
     query, key, value = (center @ np.diag(gain) @ part for part in (head.query, head.key, head.value))
-    return HeadMatrices(query, key, value, head.output @ center, head.bias)
+    return head._replace(query=query, key=key, value=value, output=head.output @ center)
 
 
 def rotation(offset: int, size: int, base: float) -> np.ndarray:
@@ -96,3 +100,13 @@ def eigenvalue_share(head: HeadMatrices, embedding: np.ndarray, unembedding: np.
 def copies(logits: np.ndarray, token: int) -> bool:
     """Whether a token is one of the five with the highest logits."""
     return token in np.argsort(-logits)[:5].tolist()
+
+
+def mean_score(key: np.ndarray, queries: list[np.ndarray], head: HeadMatrices, turns: list[np.ndarray]) -> float:
+    """The mean score of a token for each of the queries at each of the offsets; all are vectors after the norm."""
+    scores = [
+        (query @ head.query + head.query_bias) @ turn @ (key @ head.key + head.key_bias)
+        for query in queries
+        for turn in turns
+    ]
+    return float(np.mean(scores))

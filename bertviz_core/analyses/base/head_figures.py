@@ -153,12 +153,25 @@ class HeadCurve:
 
 
 @dataclass(frozen=True)
+class WordList:
+    """Words under a name.
+
+    Attributes:
+        words: The first is the one that counts most.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class HeadFigure:
     """What an analysis shows of one head under one title.
 
     Attributes:
         rows: Numbers of the head, each on its own scale, which the small figure shows.
         curve: Numbers along an axis; None for none.
+        lists: Words, below the numbers.
         distinctive: The numbers that may set the head apart from others; None for `rows`.
         candidates: All numbers of which these are chosen, among which one is found by its name at every step of a
             training; None where none is left out.
@@ -170,6 +183,7 @@ class HeadFigure:
     title: str
     rows: tuple[HeadRow, ...] = ()
     curve: HeadCurve | None = None
+    lists: tuple[WordList, ...] = ()
     sentence: str = ""
     distinctive: tuple[HeadRow, ...] | None = None
     candidates: tuple[HeadRow, ...] | None = None
@@ -177,9 +191,9 @@ class HeadFigure:
     searched: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
-    def has_numbers(self) -> bool:
+    def is_drawn(self) -> bool:
         """Whether there is anything to draw."""
-        return bool(self.rows) or self.curve is not None
+        return bool(self.rows or self.lists) or self.curve is not None
 
     @property
     def apart(self) -> tuple[HeadRow, ...]:

@@ -30,6 +30,18 @@ from bertviz_core.plotting import (
 
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
 SIZE = 11  # size of a marker in pixels
+PLANE = (320, 270)  # the least width and height in pixels from the first point to the last
+EDGE = 24  # pixels that a name may stand out beyond the points at either side
+LETTER, LINE = 5.6, 13  # width and height in pixels of a letter of a name
+RADIUS = 8  # pixels from the middle of a point to its name
+SIDES = {"left": -1, "center": 0, "right": 1, "bottom": -1, "middle": 0, "top": 1}
+PLACES = (
+    *("top right", "top left", "middle right", "middle left"),
+    "bottom right",
+    "bottom left",
+    "top center",
+    "bottom center",
+)
 LAYER = "layer"
 SAME = ("#4c6ef5", "circle")  # color and symbol of distances within a layer
 CLEAR = 0.08  # share of the height that is left for the caption
@@ -87,9 +99,10 @@ def by_behavior(result: Clustering) -> go.Figure:
             figure.add_trace(_texts(x, y, [letter] * len(x)).update(legendgroup=behavior, textfont_color="#ffffff"))
         if behavior == "linguistic":
             names = [f"{Head.parse(key).label()} {result.named[key]}" for key in data[chosen, 0]]
-            places = _beside(x, result.embedding[:, 0])
-            texts = _texts(x, y, names)
-            figure.add_trace(texts.update(legendgroup=behavior, textposition=places, cliponaxis=False))
+            texts = _texts(x, y, names).update(legendgroup=behavior, cliponaxis=False)
+            # Unseen markers keep their names away from those that are seen.
+            texts.update(mode="markers+text", marker={"size": SIZE, "opacity": 0})
+            figure.add_trace(texts.update(textposition=places(names, x, y, result.embedding)))
     return _plane(figure, result)
 
 
@@ -107,11 +120,36 @@ def _markers(x: np.ndarray, y: np.ndarray, data: np.ndarray, marker: dict[str, A
     )
 
 
-def _beside(x: np.ndarray, everywhere: np.ndarray) -> list[str]:
-    """Where names of points stand so that none is cut off: to the left of those far to the right, and the reverse."""
-    low, high = np.quantile(everywhere, [0, 1])
-    share = (x - low) / ((high - low) or 1.0)
-    return ["top left" if each > 0.7 else "top right" if each < 0.3 else "top center" for each in share]
+def places(names: list[str], x: np.ndarray, y: np.ndarray, points: np.ndarray) -> list[str]:
+    """Where names of points stand so that they cover the fewest other points and names, and none is cut off.
+
+    Args:
+        x, y: (name,) the named points.
+        points: (point, 2) all points.
+    """
+    low, high = points.min(0), points.max(0)
+    to_pixels = np.array(PLANE) / np.where(high > low, high - low, 1.0)
+    pixels = (points - low) * to_pixels
+    boxes = np.empty((0, 2, 2))
+    chosen = []
+    for name, point in zip(names, (np.column_stack([x, y]) - low) * to_pixels, strict=True):
+        offered = np.array([_box(point, place, len(name)) for place in PLACES])
+        is_inside = ((pixels > offered[:, None, 0] - SIZE / 2) & (pixels < offered[:, None, 1] + SIZE / 2)).all(-1)
+        meets = ((boxes[:, 0] < offered[:, None, 1]) & (boxes[:, 1] > offered[:, None, 0])).all(-1)
+        is_cut = (offered[:, 0, 0] < -EDGE) | (offered[:, 1, 0] > PLANE[0] + EDGE)
+        best = int((is_inside.sum(1) + 10 * meets.sum(1) + 100 * is_cut).argmin())
+        boxes = np.concatenate([boxes, offered[best : best + 1]])
+        chosen.append(PLACES[best])
+    return chosen
+
+
+def _box(point: np.ndarray, place: str, letters: int) -> np.ndarray:
+    """(2, 2) the lower left and the upper right corner, in pixels, of a name of so many letters at a place."""
+    upward, aside = place.split()
+    size = np.array([LETTER * letters, LINE])
+    signs = np.array([SIDES[aside], SIDES[upward]])
+    center = point + signs * (RADIUS + size / 2)
+    return np.array([center - size / 2, center + size / 2])
 
 
 def _texts(x: np.ndarray, y: np.ndarray, texts: list[str]) -> go.Scatter:

@@ -21,7 +21,7 @@ COLUMNS = (
     averaged_column(
         "to_next_token",
         "contribution to the next token's logit, nats",
-        name="contribution, nats",
+        name="contribution to the next token, nats",
         marker=(BEST, "circle"),
         signed=True,
         least=_least,

@@ -8,13 +8,14 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.blocks import Map
 from bertviz_core.analyses.base.table_blocks import Table
-from bertviz_core.analyses.weights.result import COLUMNS, HeadWeights, pairs, path_text
+from bertviz_core.analyses.weights.result import COLUMNS, WRITTEN, HeadWeights, pairs, path_text
 from bertviz_core.heads import Head
 from bertviz_core.plotting import DIVERGING, layer_figure
 from bertviz_core.plotting.head_map import HeadMap, value_map
 
 OF_HEAD = 8  # pairs of a head in its table
 OF_MODEL = 10  # pairs of all heads
+NOTHING = "(nothing)"
 
 
 def copying_figure(result: HeadWeights) -> go.Figure:
@@ -71,4 +72,24 @@ def pair_table(result: HeadWeights, name: str, title: str, count: int, head: Hea
         decimals=3,
         choose=choose,
         hint="a click chooses the head",
+    )
+
+
+def words_note(result: HeadWeights) -> str:
+    """What the words are that a head writes."""
+    return (
+        f"Of {int(result.segments.max()):,} tokens of the vocabulary those that the head looks at most, each with the "
+        f"{WRITTEN} that it writes most where it looks at it; by the weights alone. Rare tokens may be among them."
+    )
+
+
+def word_table(result: HeadWeights, head: Head) -> Table:
+    """What a head writes for the tokens that it looks at most, a row for each of these."""
+    rows = [(token, " · ".join(words) or NOTHING) for token, words in result.words(head)]
+    return Table(
+        name="words",
+        title=f"What head {head.label()} writes for the tokens it looks at most",
+        table=pd.DataFrame(rows, columns=["looks at", "writes most"]),
+        note=words_note(result),
+        widths={"looks at": 160},
     )

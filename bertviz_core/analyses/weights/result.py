@@ -15,6 +15,8 @@ from bertviz_core.plotting import BROAD, PREVIOUS, SEP
 
 QUANTITIES = ("copy", "suppression")  # shares of a sample of the vocabulary
 TOP_WORDS = 5  # Wang et al. 2023
+LOOKED_AT = 5  # sampled tokens that a head looks at most, of which is stored what it writes
+WRITTEN = 10  # tokens that it writes most for each of these
 PARTS = ("query", "key", "value")  # of a head's input, what another head's output goes into
 LISTED = 100  # pairs of a table
 
@@ -60,6 +62,12 @@ class HeadWeights(HeadAverages):
         composition: (path, layer, head, earlier layer, earlier head), 0 to 1; NaN where the second layer is not
             earlier.
         composition_random: (2,) mean and standard deviation over random pairs.
+        names: Labels of the tokens that the next two are about.
+        looked_at: (layer, head, rank) the sampled tokens that the head looks at most, the first of which most, as
+            numbers of `names`; of ranks there are LOOKED_AT, or as many as the sample has tokens, or none where no next
+            words are predicted.
+        written: (layer, head, rank, rank of the word) the words that it writes most where it looks at each, likewise;
+            -1 where it writes nothing.
     """
 
     analysis: ClassVar[str] = "weights"
@@ -69,6 +77,9 @@ class HeadWeights(HeadAverages):
     paths: list[str]
     composition: np.ndarray
     composition_random: np.ndarray
+    names: list[str]
+    looked_at: np.ndarray
+    written: np.ndarray
 
     @property
     def of_vocabulary(self) -> bool:
@@ -110,6 +121,12 @@ class HeadWeights(HeadAverages):
         of later ones as they read it; NaN in its own layer."""
         values = self.above_random(path)
         return np.where(np.isnan(values[head]), values[:, :, head.layer, head.head], values[head])
+
+    def words(self, head: Head) -> list[tuple[str, list[str]]]:
+        """The tokens that a head looks at most, each with the words that it writes most where it looks at it."""
+        looked_at, written = self.looked_at[head].tolist(), self.written[head].tolist()
+        named = [[self.names[word] for word in words if word >= 0] for words in written]
+        return list(zip([self.names[token] for token in looked_at], named, strict=True))
 
     def arrays(self) -> dict[str, Any]:
         more = {column.quantity: column.read(self) for column in COLUMNS if column.quantity not in QUANTITIES}

@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
-from bertviz_core.analyses.clustering.figure import by_behavior, by_distance, by_layer, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_distance, by_layer, matrix, places
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, counting_from
 from bertviz_core.numbers import number
@@ -32,6 +32,15 @@ def clickable(figure) -> dict[str, tuple[float, float, str]]:
     """label -> x, y and what hovering says, of everything that a click can choose."""
     traces = [t for t in figure.data if t.type == "scatter" and t.customdata is not None]
     return {d[0]: (x, y, d[1]) for t in traces for x, y, d in zip(t.x, t.y, t.customdata, strict=True)}
+
+
+def test_names_stand_where_they_cover_no_point_and_no_other_name() -> None:
+    """The first has points at its upper right and upper left; to the upper right of the second stands the first's name;
+    the third is at the right edge, where a name to the right would be cut off."""
+    points = np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5], [0.55, 0.55], [0.45, 0.55], [0.48, 0.43], [1.0, 0.2]])
+    x, y = points[[2, 5, 6]].T
+    chosen = places(["3-1 dobj", "3-2 pobj", "2-2 coreference"], x, y, points)
+    assert chosen == ["middle right", "top left", "top left"]
 
 
 @pytest.mark.parametrize("figure", [by_behavior, by_layer])
@@ -71,7 +80,7 @@ def test_each_behavior_has_its_color_its_marker_and_its_words(result: Clustering
     assert len({(t.marker.color, t.marker.symbol) for t in traces.values()}) == 6
     for color, symbol, _, name in (BEHAVIORS[key] for key in ("next", "to_sep", "linguistic")):
         assert (traces[name].marker.color, traces[name].marker.symbol) == (color, symbol)
-    texts = [word for t in by_behavior(result).data if t.mode == "text" for word in t.text]
+    texts = [word for t in by_behavior(result).data if "text" in t.mode for word in t.text]
     assert texts == ["S", "2-3 objects"]
 
 

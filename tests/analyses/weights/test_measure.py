@@ -11,12 +11,14 @@ import transformers
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute
+from bertviz_core.analyses.weights.measure import HeadWords
 from bertviz_core.analyses.weights.result import HeadWeights, pairs
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.inputs import encoded_corpus
+from bertviz_core.inputs.labels import token_labels
 from bertviz_core.inputs.segments import VocabularySample
 from bertviz_core.models import checkpoint, head_weights, loading
 from bertviz_core.models.families import WEIGHT_NAMES
@@ -100,6 +102,7 @@ def test_a_head_that_writes_nothing_copies_nothing(tmp_path: Path) -> None:
     result = computed(wired(tmp_path), Settings(max_length=30))
     assert np.isnan(result.eigenvalues[1, 0])
     counts = {name: (result[name] * result.segments[0]).round().tolist() for name in ("copy", "suppression")}
+    assert all(not words for _, words in result.words(Head(1, 0)))
     five_longest = {"copy": [[0, 5], [0, 0]], "suppression": [[0, 0], [0, 5]]}  # of the words of 1-2, and of 2-2
     assert counts == five_longest
 
@@ -114,10 +117,15 @@ def test_chunks_that_are_stored_and_merged_give_the_same(tmp_path: Path, monkeyp
     assert isinstance(merged, HeadWeights)
     np.testing.assert_array_equal(merged.mean, whole.mean)
     np.testing.assert_array_equal(merged.composition, whole.composition)
+    heads = [Head(0, 0), Head(0, 1), Head(1, 1)]
+    assert [merged.words(head) for head in heads] == [whole.words(head) for head in heads]
     sums = WEIGHTS.accumulator(loading.load(request.checkpoint, "cpu"), request)
     sums.whole = {"paths": ["value"], "eigenvalues": np.ones((2, 2))}
-    again = sums.from_bytes(sums.to_bytes()).whole
-    assert again["paths"] == ["value"] and again["eigenvalues"].tolist() == [[1, 1], [1, 1]]
+    assert sums.from_bytes(sums.to_bytes()).words is None
+    sums.words = HeadWords(np.ones((2, 2, 1)), np.zeros((2, 2, 1), int), np.zeros((2, 2, 1, 10), int))
+    again = sums.from_bytes(sums.to_bytes())
+    assert again.whole["paths"] == ["value"] and again.whole["eigenvalues"].tolist() == [[1, 1], [1, 1]]
+    assert again.words is not None and again.words.written.shape == (2, 2, 1, 10)
 
 
 CASES: dict[str, Any] = {"gpt2": oracle.gpt2_heads, "llama": oracle.llama_heads}
@@ -182,6 +190,44 @@ def test_equals_logits_of_one_token_after_another(family: str, tmp_path: Path) -
     assert found.any()
 
 
+@pytest.mark.parametrize("family", CASES)
+def test_lists_the_words_that_heads_write_for_what_they_look_at_most(family: str, tmp_path: Path) -> None:
+    result = computed(predicting.save(family, tmp_path))
+    model = predicting.eager(family, tmp_path)
+    embedding, final, first_layer, norms, _ = parts_of(family, model)
+    tokens = loading.load_tokens(checkpoint.find_checkpoint(str(tmp_path)))
+    drawn = [int(each.ids[0]) for each in VocabularySample(sample("vocabulary"), tokens, SETTINGS)]
+    offsets = (0, 1, 8) if family == "llama" else (0,)
+    for layer, (norm, heads) in enumerate(zip(norms, CASES[family](model), strict=True)):
+        read = {}
+        for token in drawn:
+            with torch.no_grad():
+                start = first_layer(embedding.weight[token][None, None])
+                read[token] = oracle.array(norm((start[0] if isinstance(start, tuple) else start).reshape(-1)))
+        for number, head in enumerate(heads):
+            turns = [oracle.rotation(offset, head.key.shape[1], 10_000.0) for offset in offsets]
+            scores = {token: oracle.mean_score(read[token], [*read.values()], head, turns) for token in drawn}
+            found = result.words(Head(layer, number))
+            expected = sorted(drawn, key=scores.__getitem__, reverse=True)[:5]
+            assert [token for token, _ in found] == list(token_labels(np.array(expected), tokens))
+            for token, (_, words) in zip(expected, found, strict=True):
+                vector = (read[token] @ head.value + head.bias) @ head.output
+                with torch.no_grad():
+                    logits = model.lm_head(final(torch.tensor(vector)[None]))[0]
+                assert words == list(token_labels(np.argsort(-oracle.array(logits))[:10], tokens))
+
+
+def test_normalized_queries_and_keys_look_as_the_model_does(tmp_path: Path) -> None:
+    """Those of the first layer, whose inputs are the embeddings, without positions."""
+    model = loading.load(checkpoint.find_checkpoint(str(architectures.save("qwen3", tmp_path))), "cpu")
+    layer = head_weights.head_weights(model)[0]
+    attention = model.encoder.layers[0].self_attn
+    inputs = torch.randn(3, attention.q_proj.in_features, generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        expected = attention.q_norm(attention.q_proj(inputs).unflatten(-1, (model.heads, -1)))
+        torch.testing.assert_close(layer.queries(inputs), expected.movedim(1, 0))
+
+
 OTHERS = [name for name in WEIGHT_NAMES if name in architectures.ARCHITECTURES and name not in CASES]
 
 
@@ -213,7 +259,7 @@ def test_an_encoder_has_no_words_that_its_heads_write(masked_folder: Path) -> No
     result = computed(masked_folder)
     assert not result.of_vocabulary and "predicts no next words" in result.absence
     assert set(result.to_frame().columns) >= {"eigenvalue_copying", "key_composition"}
-    assert "copy" not in result.to_frame()
+    assert "copy" not in result.to_frame() and result.words(Head(0, 0)) == []
     attention = transformers.AutoModel.from_pretrained(masked_folder).encoder.layer[1].attention
     value, output = attention.self.value.weight.T.double()[:, 8:], attention.output.dense.weight.T.double()[8:]
     values = np.linalg.eigvals((value @ output).detach().numpy())

@@ -39,5 +39,10 @@ def test_the_page_shows_a_head_its_partners_and_one_that_is_alone_none(tmp_path:
     view = WeightsView(path="key", head="2-1").resolve(result)
     blocks = {getattr(block, "name", ""): block for block in WEIGHTS.blocks(result, view)}
     assert blocks["pairs"].table.loc[0, ["reads", "writes", "path"]].tolist() == ["2-2", "1-2", "by query"]
-    (rows,) = WEIGHTS.of_head(result, Head(1, 0))
+    rows, words = WEIGHTS.of_head(result, Head(1, 0))
     assert "reads 1-1 by key (0.71)" in rows.figure.sentence
+    assert (
+        [each.words for each in words.figure.lists]
+        == [("(nothing)",)] * 5
+        == [(row,) for row in blocks["words"].table["writes most"]]
+    )

@@ -19,12 +19,13 @@ SETTINGS = Settings(max_length=30, limit=25)
 
 
 def hooked(family: str, folder: Path) -> Any:
-    """The same model in TransformerLens, its norms folded and its matrices centered, as it does by default."""
+    """The same model in TransformerLens, its norms folded and its matrices centered, as it does by default; the biases
+    of values stay with the heads."""
     bridges = pytest.importorskip("transformer_lens.model_bridge")
     model, tokenizer = predicting.eager(family, folder).float(), transformers.AutoTokenizer.from_pretrained(folder)
     name = {"gpt2": "gpt2", "llama": "meta-llama/Llama-3.2-1B"}[family]
     found = bridges.TransformerBridge.boot_transformers(name, hf_model=model, tokenizer=tokenizer, device="cpu")
-    found.enable_compatibility_mode(disable_warnings=True)
+    found.enable_compatibility_mode(disable_warnings=True, fold_value_biases=False)
     return found
 
 
