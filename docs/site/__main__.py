@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 from docs.site import pages, tour
 
 PLOTLY = "plotly.js"
-API = ("--docformat", "google", "bertviz_core", "!bertviz_core[.]")
+API = ("--docformat", "google", "--template-directory", "docs/site/api", "--favicon", "../icon.svg", "bertviz_core")
 MODELS = ("demo", "demo-decoder")
 
 
@@ -33,7 +33,7 @@ def write(folder: Path, *, with_atlas: bool) -> None:
     """Write all parts into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     write_pages(folder)
-    run("pdoc", *API, "--output-directory", str(folder / "api"))
+    run("pdoc", *API, "!bertviz_core[.]", "--output-directory", str(folder / "api"))
     if with_atlas:
         run("bertviz_core", "atlas", *MODELS, "--out", str(folder / "atlas"))
 

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def maps(step: Step, findings: Sequence[Finding], results: Results) -> str:
     shown = [*reversed(about)][:2]
     of_quantity = [(ANALYSES[name].column(quantity), results[name]) for name, quantity in shown]
     squares = on_one_scale([column.map(result) for column, result in of_quantity])
-    return "".join(map(framed, squares, (column.label for column, _ in of_quantity)))
+    return f'<div class="maps">{"".join(map(framed, squares, (column.label for column, _ in of_quantity)))}</div>'
 
 
 def framed(squares: HeadMap, title: str) -> str:
@@ -69,10 +70,12 @@ def framed(squares: HeadMap, title: str) -> str:
 
 
 def behaviors(results: Results) -> HeadMap:
-    """The map of what each head does."""
+    """The map of what each head does, which does not say how many do it: that is the question."""
     members = behavior_heads(results)
     assert members is not None, "the samples have the results"
-    return behavior_map(members, columns(results), linguistic(results), found=found_by_heads(results))
+    squares = behavior_map(members, columns(results), linguistic(results), found=found_by_heads(results))
+    groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
+    return replace(squares, groups=groups)
 
 
 def figure(step: Step, findings: Sequence[Finding], results: Results) -> str:
