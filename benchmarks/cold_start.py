@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from statistics import median
 
+import psutil
+
 from benchmarks.first_plot import SHOWN
 from tests.support import chromium as browser
 
@@ -27,13 +29,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=3)
     turns = [turn() for _ in range(parser.parse_args().turns)]
-    for name, seconds in zip(("answers", "figure"), zip(*turns, strict=True), strict=True):
+    for name, seconds in zip(("answers", "figure", "CPU"), zip(*turns, strict=True), strict=True):
         print(f"{name:8} {median(seconds):6.2f} s   {min(seconds):6.2f} to {max(seconds):.2f}")
 
 
-def turn() -> tuple[float, float]:
-    """Seconds from the command until the server answers, and until the first figure is drawn, whose browser then
-    starts with an empty cache."""
+def turn() -> tuple[float, float, float]:
+    """Seconds from the command until the server answers, and until the first figure is drawn in a browser with an empty
+    cache; and the CPU seconds of the server until then."""
     with tempfile.TemporaryDirectory() as folder, browser.browser() as chromium:
         app, data = Path(folder) / "app", Path(folder) / "data"
         build(app)
@@ -50,7 +52,9 @@ def turn() -> tuple[float, float]:
             answered = time.time() - start
             page.goto(f"http://127.0.0.1:{port}", wait_until="commit")
             page.wait_for_function("window.seen?.plot", timeout=60_000)
-            return answered, time.time() - start
+            figure = time.time() - start
+            used = psutil.Process(server.pid).cpu_times()
+            return answered, figure, used.user + used.system
         finally:
             server.terminate()
             server.wait(20)
