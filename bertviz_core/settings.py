@@ -1,6 +1,7 @@
 """Settings of a result, how it is computed, and what visitors of a server may access: folders, downloads, uploads."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 T = TypeVar("T")
 YES = ("1", "true", "yes", "on")
 NO = ("", "0", "false", "no", "off")
+ORIGIN = re.compile(r"https?://(\*\.(?=[^/:]*\.))?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class Access:
         sessions: The most connections at a time.
         jobs: The most jobs that wait or run; on a public server one of each session.
         hub_seconds: The longest wait for an answer of the hub; 0 not to wait, as a page does, which is drawn again.
+        frame_ancestors: The origins of other sites whose pages may show the app in a frame.
     """
 
     public: bool = False
@@ -124,6 +127,7 @@ class Access:
     sessions: int = 400
     jobs: int = 64
     hub_seconds: float = 2 * HUB_SECONDS  # Before that, the question itself gives up.
+    frame_ancestors: tuple[str, ...] = ()
 
 
 LOCAL = Access()  # the access that the command line has
@@ -152,7 +156,22 @@ def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:
         downloads=0 if turned_off else gigabytes(env, "BERTVIZ_DOWNLOADS", 0 if public else None),
         hub_token=False,
         uploads=gigabytes(env, "BERTVIZ_UPLOADS", LOCAL.uploads),
+        frame_ancestors=origins(env, "BERTVIZ_FRAME_ANCESTORS"),
     )
+
+
+def origins(variables: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Origins such as "https://example.org" or, with all hosts below one, "https://*.example.org", between spaces.
+
+    Raises:
+        SettingsError: One is no origin: it has no scheme, or a path, or stands for every host.
+    """
+    values = tuple(variables.get(name, "").split())
+    for value in values:
+        if not ORIGIN.fullmatch(value):
+            hint = "Give origins between spaces, such as https://example.org https://*.example.org."
+            raise SettingsError(f"{name} names {value[:80]!r}, which is not an origin.", hint=hint)
+    return values
 
 
 def gigabytes(variables: Mapping[str, str], name: str, default: T) -> int | T:

@@ -18,7 +18,6 @@ from bertviz_core.one_head.files import CLEAREST, LIKE_MOST, ON_SENTENCE, SUFFIX
 from bertviz_core.one_head.sentence_drawing import on_sentence
 from bertviz_core.one_head.training import with_training
 from pages.shared import endnotes, head_panel, inputs, jobs, messages, page, preview, services, stored, widgets
-from pages.shared.components import component
 from pages.shared.costly import columns
 from pages.shared.frame import header, links
 from pages.shared.memoize import memoized
@@ -44,7 +43,7 @@ def draw_line() -> None:
             width="stretch",
             icon=":material/edit:",
         )
-        component("copy_link")(key="copy-link", width="content")
+        header.copy_link(are_icons=False)
         page.offer_files({"Page to send": (f"{name}.html", partial(build, ".html"))})
     if note := widgets.sentence_note("sentence"):
         st.caption(note)

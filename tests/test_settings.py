@@ -49,11 +49,25 @@ def test_a_public_server_opens_only_what_is_allowed_one_by_one(tmp_path: Path) -
         ("BERTVIZ_UPLOADS", "nan"),
         ("BERTVIZ_UPLOADS", "1e99"),
         ("BERTVIZ_MODELS", "/no/such/folder"),
+        ("BERTVIZ_FRAME_ANCESTORS", "*"),
+        ("BERTVIZ_FRAME_ANCESTORS", "https://*"),
+        ("BERTVIZ_FRAME_ANCESTORS", "https://*.org"),
+        ("BERTVIZ_FRAME_ANCESTORS", "example.org"),
+        ("BERTVIZ_FRAME_ANCESTORS", "https://example.org/page"),
+        ("BERTVIZ_FRAME_ANCESTORS", "https://example.org; script-src *"),
+        ("BERTVIZ_FRAME_ANCESTORS", "https://example.org, https://example.net"),
+        ("BERTVIZ_FRAME_ANCESTORS", "'none'"),
     ],
 )
 def test_a_variable_that_cannot_be_read_is_named_and_nothing_opens(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
         access_from_environment({"BERTVIZ_PUBLIC": "1", name: value})
+
+
+def test_sites_that_may_frame_the_app_are_named_by_their_origins() -> None:
+    named = "https://huggingface.co  https://*.hf.space\nhttp://localhost:8000"
+    access = access_from_environment({"BERTVIZ_FRAME_ANCESTORS": named})
+    assert access.frame_ancestors == tuple(named.split())
 
 
 def test_every_variable_is_explained() -> None:

@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from safetensors.torch import load_file
+from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -94,6 +95,25 @@ def test_pages_may_be_framed_by_nobody_else_and_metrics_are_closed(address: str)
         assert not any("bertviz" in cookie for cookie in response.headers.get_all("set-cookie") or [])
     for path in ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp"):
         assert answer(address, "GET", path)[0].status == 404
+
+
+@pytest.mark.parametrize("fetch_site", ["same-origin", None])
+def test_sites_that_are_named_may_frame_pages_with_cookies_that_browsers_keep_in_frames(fetch_site: str | None) -> None:
+    async def page(scope, receive, send) -> None:
+        answer = PlainTextResponse("ok")
+        answer.set_cookie("a", "1", samesite="lax")
+        await answer(scope, receive, send)
+
+    headers = {} if fetch_site is None else {"sec-fetch-site": fetch_site}
+    access = Access(frame_ancestors=("https://a.example", "https://*.b.example"))
+    response = TestClient(AccessRules(page, access)).get("/", headers=headers)
+    expected = "frame-ancestors 'self' https://a.example https://*.b.example"
+    assert response.headers["content-security-policy"] == expected
+    # A browser without this header would not take secure cookies from here.
+    kept = "; SameSite=None; Secure; Partitioned" if fetch_site else "; SameSite=lax"
+    assert response.headers["set-cookie"] == f"a=1; Path=/{kept}"
+    plain = TestClient(AccessRules(page, Access())).get("/", headers=headers)
+    assert plain.headers["set-cookie"] == "a=1; Path=/; SameSite=lax"
 
 
 def test_every_page_but_the_first_has_plotly_loaded_ahead(address: str) -> None:

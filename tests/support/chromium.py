@@ -38,7 +38,7 @@ def served(store: Path, script: Path | None = None, root: Path = ROOT, python_pa
         stderr=subprocess.STDOUT,
     )
     try:
-        _wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", server)
+        wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", server)
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
@@ -136,7 +136,8 @@ def settle_but_skeletons(page: Any) -> None:
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
 
 
-def _wait_until_healthy(address: str, server: subprocess.Popen) -> None:
+def wait_until_healthy(address: str, server: subprocess.Popen) -> None:
+    """Wait until a server answers; raises AssertionError where it ends, or takes a minute."""
     for _ in range(240):
         if server.poll() is not None:
             raise AssertionError("the server did not start")

@@ -3,10 +3,7 @@
 function themeButton(parent, pages) {
   const style = getComputedStyle(parent.host ?? parent);
   const dark = style.getPropertyValue("--st-base").trim() === "dark" || style.colorScheme === "dark";
-  const change = () => {
-    rememberTheme(dark ? "Light" : "Dark", pages);
-    location.reload();
-  };
+  const change = () => openInTheme(dark ? "Light" : "Dark", pages);
   return button(dark ? "Light theme" : "Dark theme", change, { class: "theme", title: "Reloads the page" });
 }
 

@@ -5,7 +5,19 @@ const SCROLLED = "scrolled-"; // begins the names in the browser's session, one 
 const CONTENT_TIMEOUT_MS = 10_000; // ms for which the content is waited for
 const STEADY = 1_000; // ms for which the height must hold: figures above it are drawn one after the other
 
+// The browser's memory of the session, or this page's: in a frame of another site a browser may have none.
+function sessionMemory() {
+  try {
+    return sessionStorage;
+  } catch {
+    const entries = new Map();
+    return { getItem: (name) => entries.get(name) ?? null, setItem: (name, value) => entries.set(name, value) };
+  }
+}
+
 class ScrollKeeper {
+  memory = sessionMemory();
+
   constructor() {
     addEventListener("scroll", () => this.remember(), { capture: true, passive: true });
     watchHistory((isReturn) => (this.returned = isReturn));
@@ -17,14 +29,14 @@ class ScrollKeeper {
     const comesBack = this.page === viewer || this.returned;
     this.stop();
     [this.page, this.path, this.returned] = [page, location.pathname, false];
-    const height = Number(sessionStorage.getItem(SCROLLED + page));
+    const height = Number(this.memory.getItem(SCROLLED + page));
     if (comesBack && height) this.restore(height, performance.now() + CONTENT_TIMEOUT_MS);
   }
 
   remember() {
     const main = scrollingElement();
     // While the next page comes, the height is that of neither page.
-    if (main && !this.timer && this.path === location.pathname) sessionStorage.setItem(SCROLLED + this.page, Math.round(main.scrollTop));
+    if (main && !this.timer && this.path === location.pathname) this.memory.setItem(SCROLLED + this.page, Math.round(main.scrollTop));
   }
 
   restore(height, end, since = 0) {

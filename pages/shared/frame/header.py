@@ -18,7 +18,7 @@ from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
 from pages.shared.frame import context, corpora, links, neighbor
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, TourChoices
 from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Basis, Selection
 
@@ -28,13 +28,16 @@ JOB_SLOT = 64  # pixels: the height of the place of the running jobs
 def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head]) -> Selection:
     """Draw the frame of a page, which opens on `default_head`; raises BertvizError for a missing model or corpus."""
     now = session.current()
-    menu = _sidebar()
+    place_of_link, menu = _sidebar()
     place_of_head = _title(now, entry)
     try:
         selection = _choose(now, entry)
         with place_of_head:
             selection = replace(selection, head=_head(selection, partial(default_head, entry.name, selection)))
     finally:  # The menu comes last, because its links carry the choices.
+        if entry.name != HeadChoices.page_name:  # whose link stands beside its file
+            with place_of_link:
+                copy_link(are_icons=True)
         with menu:
             data = {"sections": links.menu(), "current": entry.name, "viewer": links.VIEWER.name}
             component("menu")(data=data, key="menu")
@@ -48,15 +51,17 @@ def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head])
     return selection
 
 
-def _sidebar() -> DeltaGenerator:
-    """Draw the sidebar; returns the place of the menu, above which the jobs have a place that is always as high."""
+def _sidebar() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw the sidebar; returns the place of the link, and that of the menu, above which the jobs have a place that is
+    always as high."""
     with st.sidebar:
-        st.markdown("**What does it look at?**")
+        name = st.container(horizontal=True, vertical_alignment="center", key="app-name", wrap=False)
+        name.markdown("**What does it look at?**", width="content")
         with st.container(key="job-slot", height=JOB_SLOT, border=False, gap="xxsmall"):
             jobs.announce()
         if problem := services.store().problem:
             st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
-        return st.container()
+        return name, st.container()
 
 
 def _title(now: session.Session, entry: links.PageEntry) -> DeltaGenerator:
@@ -89,6 +94,17 @@ def _choose(now: session.Session, entry: links.PageEntry) -> Selection:
     sources = {kind: source for kind, source in opened.items() if not isinstance(source, InputError)}
     selection = Selection(checkpoint, sources, context.settings(now.header, checkpoint), Head(0, 0))
     return replace(selection, basis=_basis(entry, selection))
+
+
+def copy_link(*, are_icons: bool) -> None:
+    """Draw the button that copies the page's address and, where other sites may show the app in a frame, one that
+    copies the frame."""
+    data = {
+        "icons": are_icons,
+        "sites": ", ".join(services.access().frame_ancestors),
+        "copied": "Copied, without your file" if session.has_private_upload() else "Copied",
+    }
+    component("copy_link")(data=data, key="copy-link", width="content")
 
 
 def _refuse(problem: BertvizError) -> NoReturn:

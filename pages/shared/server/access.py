@@ -1,5 +1,6 @@
 """Who may ask the server for what: pages of this server alone, and of Streamlit's protocol what its pages use."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import streamlit as st
@@ -7,11 +8,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bertviz_core.settings import Access, access_from_environment
 from pages.shared.streamlit_internals import CLOSED, message_kind, plotly_bundle
 
 HEADERS = {
     "x-content-type-options": "nosniff",
-    "content-security-policy": "frame-ancestors 'self'",
     # Addresses hold uploads' tokens.
     "referrer-policy": "same-origin",
 }
@@ -23,10 +24,12 @@ class AccessRules:
 
     Attributes:
         app: What is behind it.
+        frame_ancestors: The origins of other sites that may show the app in a frame.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
         self.app = app
+        self.frame_ancestors = (access or access_from_environment()).frame_ancestors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -36,7 +39,10 @@ class AccessRules:
                 return
             receive = _known_messages(receive)
         elif scope["type"] == "http":
-            send = _with_headers(scope["path"], send)
+            send = _with_headers(scope["path"], send, self.frame_ancestors)
+            # Browsers send this header only where they also take secure cookies: over HTTPS, and on their own machine.
+            if self.frame_ancestors and "sec-fetch-site" in Headers(scope=scope):
+                send = _with_cookies_in_frames(send)
             parts = scope["path"].split("/")
             if CLOSED & {*pairwise(parts), *zip(parts, strict=True)}:
                 await PlainTextResponse("Not found", 404)(scope, receive, send)
@@ -69,15 +75,39 @@ def _known_messages(receive: Receive) -> Receive:
     return known
 
 
-def _with_headers(path: str, send: Send) -> Send:
-    """Add HEADERS to answers; pages with plots, all but the overview, also have the browser load Plotly early."""
+def _with_headers(path: str, send: Send, frame_ancestors: Sequence[str]) -> Send:
+    """Add HEADERS, and who may frame a page, to answers; pages with plots, all but the overview, also have the browser
+    load Plotly early."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.update(HEADERS)
+            headers["content-security-policy"] = " ".join(("frame-ancestors 'self'", *frame_ancestors))
             if PLOTLY and path != "/" and headers.get("content-type", "").startswith("text/html"):
                 headers["link"] = f"<./{PLOTLY}>; rel=modulepreload"
         await send(message)
 
     return send_with_headers
+
+
+def _with_cookies_in_frames(send: Send) -> Send:
+    """Have browsers keep the cookies of answers in frames of other sites too, for each of these sites apart: Streamlit
+    takes an upload only with its cookie."""
+
+    async def send_with_cookies(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [
+                (name, _in_frames(value) if name.lower() == b"set-cookie" else value)
+                for name, value in message["headers"]
+            ]
+        await send(message)
+
+    return send_with_cookies
+
+
+def _in_frames(cookie: bytes) -> bytes:
+    """A value of Set-Cookie, for frames."""
+    given, *attributes = cookie.split(b"; ")
+    kept = [each for each in attributes if not each.lower().startswith((b"samesite", b"secure", b"partitioned"))]
+    return b"; ".join((given, *kept, b"SameSite=None", b"Secure", b"Partitioned"))

@@ -219,6 +219,14 @@ def here() -> str:
     return f"{session.page}?{urlencode(_in_address(session.of_page(kind_of(session.page))))}"
 
 
+def has_private_upload() -> bool:
+    """Whether the reader sees an upload that no link opens, so that the address of the page leads to another corpus."""
+    session = current()
+    return any(
+        address.query(each) != _in_address(each) for each in (session.header, session.of_page(kind_of(session.page)))
+    )
+
+
 def _in_address(choices: Choices) -> dict[str, str]:
     """The parameters of choices, without uploads on a public server, which no link opens."""
     parameters = address.query(choices)
