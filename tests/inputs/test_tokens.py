@@ -21,7 +21,7 @@ def test_names_alone_are_read_as_with_the_tokenizer(every):
     for tokens in every:
         ids = np.array(tokens.encode("The cat sat, an é\n and a dog: 17 of them."))
         assert read_names(tokens.names(ids)) == token_labels(ids, tokens)
-    assert read_names(["▁cat", "<0x0A>", "▁", "<0xC3>", "<bos>"]) == ("cat", "␊", "␣", "<0xC3>", "<bos>")
+    assert read_names(["▁cat", "<0x0A>", "▁", "<0xC3>", "<bos>"]) == ("cat", "↵", "␣", "<0xC3>", "<bos>")
 
 
 def test_of_tokens_that_read_alike_those_after_a_space_show_it():
