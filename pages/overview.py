@@ -320,6 +320,8 @@ if expression.strip():
     st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))
 drawing = head_panel.map_of(results, expression)
 lines = lines_on(chosen.sentence)
+if lines and (note := preview.unknown(chosen.sentence, selection)):
+    st.caption(plain(note))
 cards = encoded_cards(results, preview.values_of(chosen.sentence, selection) if lines else {})
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {

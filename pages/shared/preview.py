@@ -76,6 +76,13 @@ def words_to_guess(sentence: str, selection: Selection) -> dict[int, str]:
     return {position: labels[position] for position in positions(model, read)} if can_guess(model) else {}
 
 
+def unknown(sentence: str, selection: Selection) -> str:
+    """What [UNK] means, where it stands in a reader's sentence; raises BertvizError as `of_sentence` does."""
+    if sentence == SENTENCE:
+        return ""
+    return single(sentence, selection).unknown(services.model(selection.checkpoint, selection.settings.dtype).tokens)
+
+
 def word_of_head(sentence: str, words: Mapping[int, str], selection: Selection) -> tuple[int | None, str]:
     """The position of the word of a sentence, of `words_to_guess`, that is guessed where a reader has chosen none, and
     why: the one whose probability changes most without the chosen head. A masked model runs once for each word, so of
