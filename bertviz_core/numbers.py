@@ -6,6 +6,7 @@ import re
 SINGULAR = {"analyses": "analysis", "passes": "pass"}  # singulars of plurals that do not add an s
 SHOWN_UNITS = {"segments": "passages"}  # units as results count them -> their names on the screen
 NATS = ", nats"  # unit at the end of a label
+SCALE_OF_NATS = 20.0  # of a change of a log-probability: from 1 to 2e-9
 
 
 def small_int(text: str) -> int | None:
@@ -37,7 +38,8 @@ def column_decimals(largest: float) -> int:
 def quantity(label: str, value: str) -> str:
     """A label with its value, then its unit: "entropy 4.2 nats"."""
     name = label.removesuffix(NATS)
-    return f"{name} {value}" + (" nats" if name != label else "")
+    size, bracket, note = value.partition(" (")
+    return f"{name} {size}{' nats' if name != label else ''}{bracket}{note}"
 
 
 def percentage(share: float) -> str:
@@ -96,6 +98,16 @@ def measured(
         digits = math.floor(math.log10(abs(value) or width)) + decimals
         return f"{value:{sign}.{max(0, digits)}e}{mark} ± {width:.1e}{mark}{unit}"
     return f"{value:{sign}z,.{decimals}f}{mark} ± {width:,.{decimals}f}{mark}{unit}"
+
+
+def nats(value: float, half: float | None, units: str, unit: str = " nats") -> str:
+    """A change of a loss or of a log-probability, with half of its 95% interval, as `measured` has it; one
+    that is wider than SCALE_OF_NATS says nothing.
+
+    >>> nats(0.021, 0.0042, "pairs"), nats(1.5, 1300.0, "pairs")
+    ('+0.0210 ± 0.0042 nats', '+1.500 nats (too few pairs to say)')
+    """
+    return measured(value, half, "+", unit=unit, scale=SCALE_OF_NATS, units=units)
 
 
 def fixed(value: float, decimals: int = 3) -> str:

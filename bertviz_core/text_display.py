@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from unicodedata import bidirectional, category, east_asian_width
 
 # Control characters as their pictures; what XML forbids, or has no glyph, as U+FFFD.
-PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
+PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {10: "↵", 127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from left to right are L
 

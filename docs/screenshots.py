@@ -25,6 +25,7 @@ FINDER = next(iter(linguistic({"dependency_heads": result("dependency_heads")}))
 PAGES = {
     "overview": f"?head={CLEAREST}",
     "head": f"head?head={FINDER}",
+    "compare": "compare",
     "emergence": "emergence",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",

@@ -45,7 +45,7 @@ def choose_relation(counts: RelationCounts, view: RelationView) -> None:
 
 
 selection = session.selection()
-controls, options = page.with_options(page.controls())
+controls, options = page.with_options(page.controls(), key="page-boxes")
 request = selection.request("dependency_heads", session.options(DependencyOptions).to_json())
 if options.open and not selection.settings.paper:
     with options:

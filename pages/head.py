@@ -75,7 +75,7 @@ def draw_sentence() -> CaptionedSvg | None:
     except BertvizError as problem:
         messages.note(problem)
         return None
-    return on_sentence(shown, single, maps)
+    return on_sentence(shown, single, maps, services.model(selection.checkpoint, selection.settings.dtype).tokens)
 
 
 def draw_figures(figures: Sequence[tuple[str, HeadFigure]], key: str) -> None:

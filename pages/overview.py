@@ -200,9 +200,9 @@ def draw_opening(chosen: OverviewChoices) -> None:
         st.caption(note)
 
 
-def draw_starts() -> int | None:
-    """Heads that a newcomer may begin with, each with a sentence that switches it on; and the position, from 0, of the
-    word that the model is to guess, None for none."""
+def draw_starts() -> tuple[int | None, str]:
+    """Draw heads that a newcomer may begin with, each with a sentence that switches it on, and the choice of a word;
+    returns what `choose_word` does."""
     offered = starts(results)
     with page.row("center", gap="xsmall", key="overview-starts"):
         if offered:
@@ -217,18 +217,19 @@ def draw_starts() -> int | None:
         return choose_word()
 
 
-def choose_word() -> int | None:
+def choose_word() -> tuple[int | None, str]:
     """Draw the choice of the word that the model is to guess; its position, from 0, or None where none is chosen, or
-    the model guesses none."""
+    the model guesses none; and why it is offered where a reader has not chosen it."""
+    place, why = None if chosen.word is None else chosen.word - 1, ""
     try:
         words = preview.words_to_guess(chosen.sentence, selection)
+        if place not in words:
+            of_own = words and chosen.sentence != OverviewChoices.sentence
+            place, why = preview.word_of_head(chosen.sentence, words, selection) if of_own else (None, "")
     except BertvizError:  # The lines say why.
-        return None
+        return None, ""
     if not words:
-        return None
-    of_own = chosen.sentence != OverviewChoices.sentence
-    last = max((place for place, label in words.items() if label.isalnum()), default=None) if of_own else None
-    place = last if chosen.word is None or chosen.word - 1 not in words else chosen.word - 1
+        return None, ""
     widgets.select(
         "Guess a word",
         [each + 1 for each in words],
@@ -240,11 +241,11 @@ def choose_word() -> int | None:
         label_visibility="collapsed",
         width=176,
     )
-    return place
+    return place, why
 
 
-def guess_table(place: int | None) -> page.GuessTable | None:
-    """What the model guesses for a word with and without the chosen head."""
+def guess_table(place: int | None, why: str) -> page.GuessTable | None:
+    """What the model guesses for a word with and without the chosen head, and why for that word."""
     if place is None:
         return None
     found = preview.guesses_of(chosen.sentence, place, selection)
@@ -253,7 +254,8 @@ def guess_table(place: int | None) -> page.GuessTable | None:
     for each in found.guesses:
         shares = [f"{fixed(100 * share, 1)}%" for share in (each.whole, each.without)]
         rows.append((f"✓ {each.label}" if each.is_right else each.label, *shares))
-    return {"header": (f"Guesses for “{found.label}”, {how}", "with", f"without {selection.label}"), "rows": rows}
+    title = ", ".join(filter(None, (f"Guesses for “{found.label}”", how, why)))
+    return {"header": (title, "with", f"without {selection.label}"), "rows": rows}
 
 
 def lines_on(sentence: str, *, at_once: bool = False) -> bytes:
@@ -309,7 +311,7 @@ with page.controls():
     kind, sight = describe_model(selection.checkpoint)
     st.caption(plain(kind), help=sight)
 draw_opening(chosen)
-word = draw_starts()
+word, why = draw_starts()
 page.finding(behaviors_finding(results), bold=True)
 if named := top_sentence(results):
     st.caption(named)
@@ -318,13 +320,15 @@ if expression.strip():
     st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))
 drawing = head_panel.map_of(results, expression)
 lines = lines_on(chosen.sentence)
+if lines and (note := preview.unknown(chosen.sentence, selection)):
+    st.caption(plain(note))
 cards = encoded_cards(results, preview.values_of(chosen.sentence, selection) if lines else {})
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
     f"All about head {selection.label}": links.address_of(HeadChoices(), selection.head),
     links.LABEL: viewer_address(),
 }
-guesses = guess_table(word)
+guesses = guess_table(word, why)
 page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened, guesses=guesses)
 preview.wait_for(selection)
 

@@ -1,6 +1,8 @@
 import json
 import math
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from io import BytesIO
 from xml.etree import ElementTree
@@ -148,6 +150,16 @@ def test_latex_where_the_paper_has_a_table(results):
             assert re.search(r"\d\d\.\d--\d\d\.\d", latex().decode()), "intervals"
             assert ("Paper" in latex().decode()) == (name != "coreference_heads"), "of the same corpus alone"
             assert latex().decode().partition(r"\begin{tabular}")[2].isascii()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX")
+@pytest.mark.parametrize("name", ["dependency_heads", "coreference_heads", "probes"])
+def test_latex_compiles_as_it_is_and_fits_its_page(results, name, tmp_path):
+    (tmp_path / "table.tex").write_bytes(exports.builders(results[name])[".tex"]())
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    printed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "Overfull" not in printed and "(1 page" in printed
 
 
 def test_a_path_is_checked_by_its_ending_and_without_kaleido_ahead_of_any_work(tmp_path, monkeypatch):

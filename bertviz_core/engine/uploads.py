@@ -126,4 +126,4 @@ def _description(data: bytes | None) -> Upload | None:
 def missing_upload() -> InputError:
     """The error for every token without an upload, whatever the reason."""
     what = "This upload is not on this server: it may have expired or been deleted."
-    return InputError(what, hint="Upload the file again: results computed from it are kept.")
+    return InputError(what, hint="Upload the file again.")

@@ -145,4 +145,4 @@ def _readable(names: list[str], tokens: Tokens) -> str:
     is_broken = "\ufffd" in text or (tokens.bytes_as_letters and not text)
     if is_broken and tokens.marks_spaces:
         return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))
-    return text.strip() or text or "".join(names)
+    return text.strip() or text or "".join(names).replace("▁", " ")

@@ -1,7 +1,8 @@
 """A uniform interface to tokenizers: special tokens, the frame of a segment, and the pieces of words."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from bertviz_core.corpora.source import replace_surrogates
 from bertviz_core.errors import InputError
 from bertviz_core.inputs.tokenizer_backends import any_of, cut, frame_of, special_names
+from bertviz_core.text_display import visible
 
 # Where a huge text may be cut, the best place first: no tokenizer joins words across a single space.
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -187,10 +189,54 @@ def _bare(token: str) -> str:
 
 def joined_pieces(tokens: str) -> str:
     """Tokens with spaces between them as text, in which the pieces of a word are joined."""
-    marked = tokens.replace(SPACE_TOKEN, "▁")
-    if any(mark in marked for mark in ("Ġ", "▁")) and " ##" not in marked:
-        text = marked.replace(" ", "")
-        if BYTES.keys() >= set(text):
-            text = bytes(BYTES[letter] for letter in text).decode(errors="replace")
-        return " ".join(text.replace("▁", " ").split())
+    names = tokens.replace(SPACE_TOKEN, " ▁ ").split(" ")
+    is_byte_level = _is_byte_level(names)
+    if is_byte_level or any(name.startswith("▁") for name in names):
+        text = b"".join(_bytes_of(name, is_byte_level=is_byte_level) for name in names).decode(errors="replace")
+        return " ".join(text.split())
     return re.sub(r"(?<!\]) ##", "", tokens)  # [CLS] and [SEP] have no further pieces
+
+
+def read_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Tokens of one vocabulary as `labels.token_labels` shows them, by their names alone."""
+    is_byte_level = _is_byte_level(names)
+    return tuple(visible(_read(name, is_byte_level=is_byte_level)) for name in names)
+
+
+def distinct_labels(names: Sequence[str]) -> list[str]:
+    """Different tokens of one vocabulary as `read_names` has them; of those that read alike, those that begin with a
+    space show it.
+
+    >>> distinct_labels(["Ġthe", "Ġa", "a", "<s>"])
+    ['the', '␣a', 'a', '<s>']
+    """
+    labels = read_names(names)
+    count = Counter(labels)
+    return [
+        f"␣{label}" if count[label] > 1 and name.startswith(("Ġ", "▁")) else label
+        for name, label in zip(names, labels, strict=True)
+    ]
+
+
+def _read(name: str, *, is_byte_level: bool) -> str:
+    """The text of a token; bytes in hexadecimal where they are no whole character."""
+    written = _bytes_of(name, is_byte_level=is_byte_level)
+    try:
+        text = written.decode()
+    except UnicodeDecodeError:
+        return "".join(f"<0x{byte:02X}>" for byte in written)
+    return text.strip() or text
+
+
+def _is_byte_level(names: Iterable[str]) -> bool:
+    """Whether names are written in BYTES; a lone Ġ may be the letter of a WordPiece vocabulary."""
+    return any(name.startswith("Ġ") and len(name) > 1 for name in names)
+
+
+def _bytes_of(name: str, *, is_byte_level: bool) -> bytes:
+    """The bytes of a token's text, as `Tokens.bytes_of` has them, without the tokenizer."""
+    if is_byte_level and BYTES.keys() >= set(name):
+        return bytes(BYTES[letter] for letter in name)
+    byte = BYTE.fullmatch(name)
+    text = name.removesuffix(WORD_END) or name
+    return bytes.fromhex(byte[1]) if byte else text.replace("▁", " ").encode(errors="replace")

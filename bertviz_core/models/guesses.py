@@ -1,14 +1,17 @@
 """What a model guesses for one word with all its heads, and without one of them (docs/methods.md, section 10)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from bertviz_core.heads import Head
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.labels import token_labels
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask, token_shares
+from bertviz_core.models.surroundings import in_standard_arithmetic
 
 BEST = 3  # the likeliest tokens with all heads that are listed
 
@@ -78,3 +81,28 @@ def guesses(model: AttentionModel, single: OneInput, position: int, head: Head) 
         is_next=model.causal,
         guesses=tuple(Guess(label, float(whole[each]), float(without[each]), each == right) for label, each in rows),
     )
+
+
+@in_standard_arithmetic
+def losses(model: AttentionModel, single: OneInput, places: Sequence[int], head: Head | None = None) -> np.ndarray:
+    """(place,) the loss of the tokens at some of `positions`, each guessed as by `guesses`, nats; without a head where
+    one is given."""
+    import torch
+
+    from bertviz_core.models.ablation import AblatedAttention
+    from bertviz_core.models.loss import Labels, predict_words
+
+    at = np.array(places)
+    rows = np.zeros_like(at) if model.causal else np.arange(len(at))
+    inputs = [single] if model.causal else [mask(single, [place], model.tokens) for place in places]
+    batch = collate([each.example for each in inputs], model.tokens, model.device)
+    arrays = (rows, at - model.causal, single.example.ids[at], np.bincount(rows))
+    labels = Labels(*(torch.from_numpy(array).to(model.device) for array in arrays))
+    options = {}
+    if head is not None:
+        ablated = torch.zeros((1, model.layers, model.heads), dtype=torch.bool)
+        ablated[0, *head] = True
+        options["combine"] = AblatedAttention(ablated)
+    with torch.inference_mode():
+        predictions = predict_words(model, batch, labels, **options)[1]
+    return np.asarray(predictions.word_loss.float().cpu().numpy())

@@ -51,7 +51,14 @@ class OneInput:
                 f"Special tokens that the text spells out are read as letters ({self.spelled:,} here); a JSON corpus "
                 "gives them as `tokens`."
             )
-        return [*model.notices, *spelled]
+        return [*model.notices, *spelled, *filter(None, [self.unknown(model.tokens)])]
+
+    def unknown(self, tokens: Tokens) -> str:
+        """What the token means that stands for text without one, as [UNK], in a sentence; empty where none stands."""
+        if tokens.unk is None or tokens.unk in tokens.structural or tokens.unk not in self.example.ids:
+            return ""
+        (name,) = tokens.names([tokens.unk])
+        return f"{name}: what the model's vocabulary lacks."
 
     def can_mask(self, position: int, tokens: Tokens) -> bool:
         """Whether the model has a [MASK] and a token that is not special stands at `position`, from 0."""

@@ -15,6 +15,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.inputs.segments import Segments
+from bertviz_core.inputs.tokens import read_names
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention
 from bertviz_core.one_head.description import OneHead
@@ -50,7 +51,8 @@ class ClearInput:
     def waiting(self) -> str:
         """Its tokens as SVG without lines, of the size that the drawing of the lines has."""
         queries, keys = self.repetition or (slice(MOST_TOKENS), slice(MOST_TOKENS))
-        labels, names = self.segment.tokens[queries], self.segment.tokens[keys]
+        tokens = read_names(self.segment.tokens)
+        labels, names = tokens[queries], tokens[keys]
         return lines_svg(labels, np.zeros((len(labels), len(names))), "The lines are not drawn yet", names)
 
     @cached_property

@@ -1,8 +1,11 @@
 """A head on a reader's sentence, drawn as the stored inputs are that show what it is named for."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from bertviz_core.inputs.encoding import maps_of_one
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.one_head.clear_input import MOST_TOKENS, CaptionedSvg
 from bertviz_core.one_head.description import OneHead
@@ -11,15 +14,17 @@ from bertviz_core.one_head.drawing import lines_svg
 MOST_WORDS = 24  # that are drawn with arcs
 
 
-def on_sentence(shown: OneHead, single: OneInput, maps: np.ndarray) -> CaptionedSvg:
+def on_sentence(shown: OneHead, single: OneInput, maps: np.ndarray, tokens: Tokens) -> CaptionedSvg:
     """The head on an input.
 
     Args:
         shown: What is known of the head, which decides how it is drawn.
         single: The sentence as the model reads it.
         maps: (layer, head, query, key) its weights.
+        tokens: Of the model's tokenizer.
     """
-    return _guesses(shown, single, maps) or _lines(shown, single, maps)
+    drawn = _guesses(shown, single, maps) or _lines(shown, single, maps)
+    return replace(drawn, caption=f"{drawn.caption} {single.unknown(tokens)}".strip())
 
 
 def _guesses(shown: OneHead, single: OneInput, maps: np.ndarray) -> CaptionedSvg | None:

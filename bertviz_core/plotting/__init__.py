@@ -253,7 +253,8 @@ def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], 
 # A file is a document of its own, and within a document that has loaded booktabs a table alone.
 BEFORE = r"""% Needs booktabs, which this file loads where it is compiled alone.
 \ifdefined\toprule\else
-\documentclass[landscape]{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\pagestyle{empty}
+\documentclass{article}\usepackage[landscape,margin=1cm]{geometry}\pagestyle{empty}
+\usepackage[T1]{fontenc}\usepackage{booktabs}
 \begin{document}\small\def\bertvizend{\end{document}}
 \fi
 """

@@ -1,6 +1,6 @@
 """The attention of all heads on a short sentence, for maps of heads: stored, or measured in the background."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import TypeVar
@@ -13,6 +13,7 @@ from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.guesses import WordGuesses, can_guess, positions
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.plotting.head_preview import MAX_TOKENS
 from bertviz_core.viewer.input_attention import InputAttention, InputView
 from bertviz_core.viewer.preview import (
     SENTENCE,
@@ -73,6 +74,26 @@ def words_to_guess(sentence: str, selection: Selection) -> dict[int, str]:
     read = single(sentence, selection)
     labels = read.layout.tokens.labels
     return {position: labels[position] for position in positions(model, read)} if can_guess(model) else {}
+
+
+def unknown(sentence: str, selection: Selection) -> str:
+    """What [UNK] means, where it stands in a reader's sentence; raises BertvizError as `of_sentence` does."""
+    if sentence == SENTENCE:
+        return ""
+    return single(sentence, selection).unknown(services.model(selection.checkpoint, selection.settings.dtype).tokens)
+
+
+def word_of_head(sentence: str, words: Mapping[int, str], selection: Selection) -> tuple[int | None, str]:
+    """The position of the word of a sentence, of `words_to_guess`, that is guessed where a reader has chosen none, and
+    why: the one whose probability changes most without the chosen head. A masked model runs once for each word, so of
+    a long sentence it is the last. None without a word."""
+    places = [place for place, label in words.items() if label.isalnum()]
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    read = single(sentence, selection)
+    if not places or (len(read.example) > MAX_TOKENS and not model.causal):
+        return max(places, default=None), "the last word"
+    whole, without = (np.exp(-services.losses(model, read, places, head)) for head in (None, selection.head))
+    return places[int(np.abs(without - whole).argmax())], "the word whose probability changes most without the head"
 
 
 def guesses_of(sentence: str, position: int, selection: Selection) -> WordGuesses:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -208,6 +208,14 @@ def sentence_values(model: AttentionModel, example: Encoded, settings: Settings)
 def guesses(model: AttentionModel, single: single_input.OneInput, position: int, head: Head) -> WordGuesses:
     """What a model guesses for a token, with and without a head."""
     return word_guesses.guesses(model, single, position, head)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=_by_content)
+def losses(
+    model: AttentionModel, single: single_input.OneInput, places: Sequence[int], head: Head | None = None
+) -> np.ndarray:
+    """(place,) the loss of tokens of an input, nats; without a head where one is given."""
+    return word_guesses.losses(model, single, places, head)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_by_content)

@@ -66,6 +66,7 @@ def test_a_sentence_of_one_s_own_is_drawn_as_the_stored_ones_are_and_cut_aloud()
     lines = open_app("head", head="1-3", sentence="<b>cats</b> \U0001f600")
     (own,) = [each for each in drawings(lines) if each["title"] == "On your sentence"]
     assert "&lt;" in own["svg"] and "<b>" not in own["svg"] and "[UNK]" in own["svg"]
+    assert own["notes"][0]["text"].endswith("[UNK]: what the model's vocabulary lacks.")
     empty = open_app("head", head="1-3", sentence="\u200b")
     assert not empty.exception and "There is no token in this text." in unescaped(empty.info[0].value)
 

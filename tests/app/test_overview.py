@@ -83,10 +83,11 @@ def test_a_click_switches_a_named_head_on_and_the_card_has_the_guesses_with_and_
     assert parameter(app, "head") == "3-1" and parameter(app, "sentence") == app.text_input(key="sentence").value
     table = guesses_of(app)
     assert table is not None and table["header"][1:] == ["with", "without 3-1"]
+    assert table["header"][0].endswith(", masked, the word whose probability changes most without the head")
     assert [cells[0].startswith("✓ ") for cells in table["rows"]].count(True) == 1
     app.selectbox(key="word").set_value(2).run()
     changed = guesses_of(app)
-    assert changed is not None and changed["header"][0] != table["header"][0] and parameter(app, "word") == "2"
+    assert changed is not None and changed["header"][0].endswith("”, masked") and parameter(app, "word") == "2"
 
 
 def test_a_paste_of_any_length_is_cut_and_says_so_until_another_sentence_comes() -> None:

@@ -4,8 +4,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.inputs.encoding import encode_words
-from bertviz_core.inputs.labels import layout_of
-from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.inputs.labels import layout_of, token_labels
+from bertviz_core.inputs.tokens import Tokens, distinct_labels, joined_pieces, read_names
 from tests.support import families
 
 FAMILIES = (families.wordpiece, families.roberta_bpe, families.gpt2_bpe, families.unigram)
@@ -15,6 +15,22 @@ FAMILIES = (families.wordpiece, families.roberta_bpe, families.gpt2_bpe, familie
 def every() -> tuple[Tokens, ...]:
     """WordPiece, BPE with special tokens, BPE of a causal model, and unigram pieces."""
     return tuple(Tokens(make()) for make in FAMILIES)
+
+
+def test_names_alone_are_read_as_with_the_tokenizer(every):
+    for tokens in every:
+        ids = np.array(tokens.encode("The cat sat, an é\n and a dog: 17 of them."))
+        assert read_names(tokens.names(ids)) == token_labels(ids, tokens)
+    assert read_names(["▁cat", "<0x0A>", "▁", "<0xC3>", "<bos>"]) == ("cat", "↵", "␣", "<0xC3>", "<bos>")
+
+
+def test_of_tokens_that_read_alike_those_after_a_space_show_it():
+    assert distinct_labels(["Ġa", "a", "Ġthe", "<s>"]) == ["␣a", "a", "the", "<s>"]
+
+
+def test_a_token_that_is_no_bytes_leaves_the_others_readable():
+    assert joined_pieces("The Ġca t ĠcafÃ© 日本") == "The cat café日本"
+    assert joined_pieces("<bos> ▁A <0x0A> ▁cat") == "<bos> A cat"
 
 
 def test_frames_and_special_tokens_by_id(every):

@@ -7,7 +7,7 @@ import pytest
 
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
-from bertviz_core.models.guesses import BEST, can_guess, guesses, positions
+from bertviz_core.models.guesses import BEST, can_guess, guesses, losses, positions
 from bertviz_core.models.loading import load_to_view
 from bertviz_core.models.single_input import from_text
 from bertviz_core.settings import Settings
@@ -45,6 +45,18 @@ def test_probabilities_are_those_of_hooks(family: str, tmp_path: Path) -> None:
     assert [each.without for each in found.guesses] == pytest.approx([without[token] for token in listed], abs=1e-5)
     assert [each.is_right for each in found.guesses] == [token == ids[position] for token in listed]
     assert found.is_next == (family in DECODERS) and whole != pytest.approx(without, abs=1e-4)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_losses_are_those_of_the_guesses(family: str, tmp_path: Path) -> None:
+    model = load(save(family, tmp_path))
+    single = from_text(TEXT, "", model.tokens, Settings())
+    places = positions(model, single)
+    rows = [guesses(model, single, place, Head(1, 1)).guesses for place in places]
+    right = [next(each for each in row if each.is_right) for row in rows]
+    assert losses(model, single, places) == pytest.approx([-math.log(each.whole) for each in right], abs=1e-4)
+    without = losses(model, single, places, Head(1, 1))
+    assert without == pytest.approx([-math.log(each.without) for each in right], abs=1e-4)
 
 
 def test_special_tokens_and_what_nothing_comes_before_are_not_guessed(tmp_path: Path) -> None:

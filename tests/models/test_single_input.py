@@ -49,6 +49,11 @@ def test_given_words_stay_as_written(tiny):
     assert one.layout.owner.tolist() == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 6]
 
 
+def test_a_token_for_what_the_vocabulary_lacks_is_explained_where_it_stands(tiny):
+    lacking, known = (from_text(text, "", tiny.tokens, Settings()) for text in ("The 花 cat", "The cat"))
+    assert lacking.notices(tiny) == ["[UNK]: what the model's vocabulary lacks."] and not known.notices(tiny)
+
+
 def test_what_is_too_long_loses_the_end_of_its_longer_side(tiny):
     one = from_text("cat " * 40, "the dog", tiny.tokens, SHORT)
     assert len(one.example) == 16

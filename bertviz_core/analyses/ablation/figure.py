@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.heads import all_heads
-from bertviz_core.numbers import measured, number
+from bertviz_core.numbers import nats, number
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, HeadSeries, finish, layer_figure
 
 
@@ -43,8 +43,8 @@ def estimate_figure(result: Ablation) -> go.Figure:
     estimate = result["gradient_estimate"]
     texts = []
     for head in all_heads(*change.shape):
-        nats = measured(change[head], interval[head])
-        texts.append([head.key(), f"{head.label()}: {nats} nats; estimate {number(estimate[head])}"])
+        text = nats(change[head], interval[head], result.unit)
+        texts.append([head.key(), f"{head.label()}: {text}; estimate {number(estimate[head])}"])
     figure = go.Figure().add_scatter(
         x=estimate.reshape(-1),
         y=change.reshape(-1),

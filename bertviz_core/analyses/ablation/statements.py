@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.findings import (
     tiny,
 )
 from bertviz_core.heads import highest
-from bertviz_core.numbers import measured
+from bertviz_core.numbers import nats
 from bertviz_core.plotting import TOKENS
 
 TOLERANCE = 0.05  # share of the whole model's loss
@@ -38,7 +38,7 @@ def matter(result: Ablation) -> Answer:
     return Answer(
         state=states[at],
         sentence=f"Without head {head.label()} the {result.loss_name} changes most, by "
-        f"{measured(change[head], result.interval('loss_change')[head], '+')} nats; "
+        f"{nats(change[head], result.interval('loss_change')[head], result.unit)}; "
         f"{int((states == SHOWN).sum())} of {change.size} heads matter.{note}",
         head=head,
         quantity="loss_change",
@@ -61,14 +61,14 @@ def no_op(result: Ablation) -> Answer:
     smallest = np.max([low, -high]).clip(0)
     largest = np.maximum(-low, high).max()
     head = result.largest("to_sink_loss_change")
-    most = measured(change[head], result.interval("to_sink_loss_change")[head], "+")
+    most = nats(change[head], result.interval("to_sink_loss_change")[head], result.unit)
     name = TOKENS[result.sink][0]
     group = next((each for each in result.groups if each["name"] == f"to_{result.sink}"), None)
     together = f"no group of heads attends mostly to {name}."
     if group:
         together = (
             f"the {len(group['heads'])} heads that attend mostly to {name} change it by "
-            f"{measured(group['loss_change'], group['interval'], '+')} nats when all are ablated."
+            f"{nats(group['loss_change'], group['interval'], result.unit)} when all are ablated."
         )
     state = str(decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss))
     matters = matter(result).state == SHOWN
@@ -78,7 +78,7 @@ def no_op(result: Ablation) -> Answer:
     return Answer(
         state=state,
         sentence=f"Without the attention of head {head.label()} to {name} the {result.loss_name} of {result.loss:.2f} "
-        f"nats changes most, by {most} nats; {together}{nothing}",
+        f"nats changes most, by {most}; {together}{nothing}",
         head=head,
         quantity="to_sink_loss_change",
         number=f"{change[head]:+.3f} nats",

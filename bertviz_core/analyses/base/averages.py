@@ -313,7 +313,8 @@ class HeadColumn:
             return "–"
         if self.maximum and 0 < value + half < 5e-5:  # a share of attention, next to nothing
             return numbers.fixed(value, 4)
-        scale = (1 + self.signed if self.percent else self.maximum) or math.inf
+        whole = numbers.SCALE_OF_NATS if self.label.endswith(numbers.NATS) else math.inf
+        scale = (1 + self.signed if self.percent else self.maximum) or whole
         return numbers.measured(value, half, percent=self.percent, scale=scale, units=result.unit)
 
 

@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.findings import SHOWN, decide_worth, head_interv
 from bertviz_core.analyses.base.result import to_lists
 from bertviz_core.analyses.base.statistics import t_quantile
 from bertviz_core.analyses.behaviors import DUPLICATE, INDUCTION
+from bertviz_core.numbers import measured
 from bertviz_core.plotting import BROAD, PREVIOUS, SEP
 
 KINDS = {  # quantity -> what is attended to, name and marker
@@ -119,8 +120,9 @@ class Induction(HeadAverages):
     def saving_text(self) -> str:
         """How much less the second copy costs, or more, with half the width of the interval where it is known."""
         first, second = self.losses
-        interval = "" if np.isnan(self.saving_half) else f" ± {self.saving_half:.2f}"
-        return f"{abs(first - second):.2f}{interval} nats {'less' if first > second else 'more'}"
+        saving, half = abs(first - second), self.saving_half
+        size = f"{saving:.2f} nats" if np.isnan(half) else measured(saving, half, unit=" nats")
+        return f"{size} {'less' if first > second else 'more'}"
 
     def summary(self) -> dict[str, Any]:
         """The losses, in JSON exports."""

@@ -10,7 +10,7 @@ from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, FlippedPair, 
 from bertviz_core.analyses.minimal_pairs.statements import controls
 from bertviz_core.corpora.pairs import differing_words
 from bertviz_core.heads import Head
-from bertviz_core.numbers import measured, plural, unit_name
+from bertviz_core.numbers import nats, plural, unit_name
 
 
 def cards(result: MinimalPairs, head: Head) -> list[Card]:
@@ -49,7 +49,7 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
                 "accuracy": f"{result.accuracy[place]:.0%} ({ends[place]})",
                 "change": points_text(change, halves["accuracy_change"][place], result.unit),
                 "against the others": "–" if np.isnan(others[place]) else f"{100 * others[place]:+.1f} points",
-                "margin": f"{measured(margin[place], halves['margin_change'][place], '+')} nats",
+                "margin": nats(margin[place], halves["margin_change"][place], result.unit),
             }
         )
     note = (

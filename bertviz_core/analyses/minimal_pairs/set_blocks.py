@@ -12,7 +12,7 @@ from bertviz_core.analyses.minimal_pairs.head_sets import head_names
 from bertviz_core.analyses.minimal_pairs.pair_blocks import flipped_inputs
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord, against_others, points_text
 from bertviz_core.analyses.minimal_pairs.set_statements import controls_name, heads_of, span
-from bertviz_core.numbers import measured
+from bertviz_core.numbers import nats
 
 
 def set_blocks(result: MinimalPairs) -> Iterator[Block]:
@@ -70,7 +70,8 @@ def _change(result: MinimalPairs, row: int, quantity: int) -> str:
     """The change of a quantity without the set: points, or nats."""
     change = float(result.set_changes[row, quantity, 0])
     half = float(result.set_intervals(QUANTITIES[quantity])[row, 0])
-    return measured(change, half, "+") if quantity else points_text(change, half, result.unit, unit="")
+    text = nats if quantity else points_text
+    return text(change, half, result.unit, unit="")
 
 
 def _control_span(result: MinimalPairs, row: int, quantity: int) -> str:

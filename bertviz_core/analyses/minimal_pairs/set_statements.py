@@ -17,7 +17,7 @@ from bertviz_core.analyses.minimal_pairs.head_sets import head_names
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord, points_text
 from bertviz_core.analyses.minimal_pairs.statements import POINTS, has_preference
 from bertviz_core.heads import Head
-from bertviz_core.numbers import measured, plural
+from bertviz_core.numbers import nats, plural
 
 RULE = (
     "The whole model prefers the grammatical sentence in more than half of the pairs; without the set it does so in "
@@ -63,7 +63,7 @@ def set_answer(result: MinimalPairs, head_set: SetRecord) -> Answer:
     )
     sentence = (
         f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: "
-        f"{points_text(change, half, result.unit)}; margin {measured(margin, margin_half, '+')} nats). "
+        f"{points_text(change, half, result.unit)}; margin {nats(margin, margin_half, result.unit)}). "
         f"{origin(result, head_set)}{CAUTION}"
     )
     return Answer(

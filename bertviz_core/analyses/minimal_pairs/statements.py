@@ -18,7 +18,7 @@ from bertviz_core.analyses.base.findings import (
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.minimal_pairs.result import MinimalPairs, points_text
 from bertviz_core.heads import Head
-from bertviz_core.numbers import measured, plural
+from bertviz_core.numbers import nats, plural
 
 POINTS = f"{100 * GAIN:.0f} points"
 CAUTION = (
@@ -105,9 +105,9 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
         f"Without {head.label()} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
         f"with it in {before:.0%}{without_others}"
     )
-    nats = measured(margin, float(result.interval("margin_change")[head]), "+")
+    in_nats = nats(margin, float(result.interval("margin_change")[head]), result.unit)
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {points}; margin {nats} nats). {CAUTION}"
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {points}; margin {in_nats}). {CAUTION}"
     )
     return Answer(
         state=state,

@@ -3,7 +3,7 @@
 from bertviz_core.analyses.base.findings import SHOWN, Answer, Statement, decide_worth, head_intervals, tiny
 from bertviz_core.analyses.next_token.result import LEAST, NextToken
 from bertviz_core.heads import highest
-from bertviz_core.numbers import measured, number
+from bertviz_core.numbers import nats, number
 
 
 def adds(result: NextToken) -> Answer:
@@ -16,8 +16,8 @@ def adds(result: NextToken) -> Answer:
     intervals = head_intervals(result, "to_next_token")
     head, lowest = highest(values), result.lowest
     states = decide_worth(intervals, values, LEAST)
-    value = measured(values[head], result.interval("to_next_token")[head], "+")
-    most = f"Head {head.label()} adds most to the logit of the next token: {value} nats"
+    value = nats(values[head], result.interval("to_next_token")[head], result.unit)
+    most = f"Head {head.label()} adds most to the logit of the next token: {value}"
     note = tiny(intervals.at(head), values[head], LEAST, f"{LEAST} nats")
     against = f"head {lowest.label()} adds {number(values[lowest], '+')} to that logit"
     return Answer(

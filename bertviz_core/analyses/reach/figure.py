@@ -8,6 +8,7 @@ from bertviz_core import plotting
 from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve, HeadRow
 from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
+from bertviz_core.inputs.tokens import read_names
 from bertviz_core.numbers import measured
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 
@@ -96,7 +97,7 @@ def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRo
         limits = (0.0, max(float(np.nanmax(others)), 1.0))
         ends = (each.value - each.half, each.value + each.half)
         median = f"{np.nanmedian(others):.3g}"
-        rows.append(HeadRow(each.token, each.value, text, others, median, head, limits, *ends, 1.0, "uniform 1"))
+        rows.append(HeadRow(each.label, each.value, text, others, median, head, limits, *ends, 1.0, "uniform 1"))
     return tuple(rows)
 
 
@@ -116,7 +117,8 @@ def pair_svg(act: Act) -> str:
     """The part of an input around its strongest pair, with an arrow from the query to the key."""
     ends = sorted((act.query, act.key))
     first = max(0, ends[0] - CONTEXT)
-    shown = act.tokens[first : ends[1] + CONTEXT + 1]
+    labels = read_names(act.tokens)
+    shown = labels[first : ends[1] + CONTEXT + 1]
     arrow = Arc(act.key - first, act.query - first, f"{act.value:.2f}")
-    name = f"{act.tokens[act.query]} attends to {act.tokens[act.key]} with a weight of {act.value:.2f}"
+    name = f"{labels[act.query]} attends to {labels[act.key]} with a weight of {act.value:.2f}"
     return sentence_svg(shown, [arrow], [], name)

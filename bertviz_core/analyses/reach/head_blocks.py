@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.table_blocks import Inputs, Table
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_figure, pair_svg
 from bertviz_core.analyses.reach.result import SENTENCES, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
-from bertviz_core.inputs.tokens import joined_pieces
+from bertviz_core.inputs.tokens import joined_pieces, read_names
 from bertviz_core.numbers import measured
 
 LOOKS = {"received": "looks at", "given": "looks from"}
@@ -46,7 +46,7 @@ def token_table(result: Reach, share: str, head: Head) -> Table:
     """The tokens that receive or give the most in a head."""
     tokens = result.top_tokens(share, head)
     rows = [
-        {"token": each.token, "times uniform": measured(each.value, each.half), "occurrences": each.occurrences}
+        {"token": each.label, "times uniform": measured(each.value, each.half), "occurrences": each.occurrences}
         for each in tokens
     ]
     return Table(
@@ -101,10 +101,11 @@ def act_inputs(result: Reach, head: Head) -> Inputs:
 
 
 def _example(act: Act) -> Example:
+    labels = read_names(act.tokens)
     return Example(
         title=f"Passage {act.number + 1}, {act.where}: weight {act.value:.2f}",
         text=joined_pieces(" ".join(act.tokens)),
         svg=pair_svg(act),
-        notes=(f"{act.tokens[act.query]} → {act.tokens[act.key]} {act.value:.2f}",),
+        notes=(f"{labels[act.query]} → {labels[act.key]} {act.value:.2f}",),
         opened=Opened(act.number, act.query, act.key),
     )

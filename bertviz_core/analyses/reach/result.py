@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averag
 from bertviz_core.analyses.base.result import tidy
 from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile
 from bertviz_core.heads import Head, all_heads, all_keys
+from bertviz_core.inputs.tokens import distinct_labels
 from bertviz_core.numbers import unit_name
 from bertviz_core.plotting import BROAD, NEUTRAL, PREVIOUS, TOKENS
 
@@ -88,6 +90,7 @@ class TokenShare(NamedTuple):
     Attributes:
         place: Its place among the tokens of the result, from 0.
         token: As the vocabulary writes it.
+        label: As a reader sees it.
         value: How often as much as if every row were uniform.
         half: Half the width of the 95% interval; NaN for a single unit.
         occurrences: How often the corpus has it.
@@ -95,6 +98,7 @@ class TokenShare(NamedTuple):
 
     place: int
     token: str
+    label: str
     value: float
     half: float
     occurrences: int
@@ -225,6 +229,11 @@ class Reach(HeadAverages):
         freedom = self.token_units[index][:, head.layer] - 1
         return np.asarray(t_quantile(freedom) * self.token_errors[index][:, *head])
 
+    @cached_property
+    def token_labels(self) -> list[str]:
+        """(token,) the tokens as a reader sees them."""
+        return distinct_labels(self.tokens)
+
     def top_tokens(self, share: str, head: Head, most: int = SHOWN) -> list[TokenShare]:
         """The tokens that receive or give the most in a head beside uniform attention, the highest first."""
         values = self.token_shares[SHARES.index(share)][:, *head]
@@ -235,6 +244,7 @@ class Reach(HeadAverages):
             TokenShare(
                 place=index,
                 token=self.tokens[index],
+                label=self.token_labels[index],
                 value=float(values[index]),
                 half=float(half[index]),
                 occurrences=int(counts[index]),

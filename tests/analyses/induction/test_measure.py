@@ -111,7 +111,7 @@ def test_the_second_copy_is_cheaper_by_a_nat_or_it_is_not_shown(saving: float, s
     )
     (finding,) = (each for each in ANALYSES["induction"].findings(result) if each.id == "induction.copies")
     assert finding.state == state
-    assert f"{abs(saving):.2f} ± 0.02 nats {'less' if saving > 0 else 'more'}" in finding.sentence
+    assert f"{abs(saving):.3f} ± 0.020 nats {'less' if saving > 0 else 'more'}" in finding.sentence
 
 
 def test_the_loss_of_a_single_sequence_has_no_interval() -> None:
