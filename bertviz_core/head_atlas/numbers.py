@@ -1,0 +1,96 @@
+"""Every number of every head as one table, for programs, with a card that says what it is."""
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from io import BytesIO
+
+import pandas as pd
+
+from bertviz_core import paper
+from bertviz_core.analyses.base.head_figures import HeadRow
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import corpus_size, csv_bytes, origin
+from bertviz_core.head_atlas.contents import ModelContents
+from bertviz_core.one_head.description import OneHead
+from bertviz_core.one_head.files import numbers_of
+from bertviz_core.overview.head_columns import in_order
+
+PARQUET, CSV, CARD = "heads.parquet", "heads.csv", "README.md"
+COLUMNS = {
+    "label": "the head, layer-head, counted from 1",
+    "layer, head": "both, counted from 1",
+    "analysis": "the name of the analysis",
+    "figure": "what the number stands under",
+    "name": "the number",
+    "value": "in the unit of `text`",
+    "low, high": "the ends of the 95% interval; empty where none is known",
+    "median": "of all heads",
+    "low_of_heads, high_of_heads": "the middle 90% of all heads",
+    "rank, heads": "1 for the highest, among so many heads that have the number",
+    "score": "robust standard deviations from the median",
+    "baseline": "the number of a baseline; empty without one",
+    "text": "the number in words",
+}
+
+
+def rows_of(shown: OneHead) -> Iterator[dict[str, object]]:
+    """A row for each number of a head: those of its page, and those that they are chosen of."""
+    head = {"label": shown.head.key(), "layer": shown.head.layer + 1, "head": shown.head.head + 1}
+    for analysis, figure in shown.figures:
+        rows: dict[str, HeadRow] = {row.name: row for row in (*figure.rows, *figure.every)}
+        for row in rows.values():
+            yield head | {"analysis": analysis, "figure": figure.title} | numbers_of(row)
+
+
+def files(contents: ModelContents, rows: Sequence[dict[str, object]]) -> Iterator[tuple[str, bytes]]:
+    """The table as CSV and, where pyarrow is installed, as Parquet, and its card."""
+    table = pd.DataFrame(rows)
+    yield CSV, csv_bytes(table)
+    if has_parquet():
+        packed = BytesIO()
+        table.to_parquet(packed, index=False, engine="pyarrow")
+        yield PARQUET, packed.getvalue()
+    yield CARD, card(contents, table).encode("utf-8", "replace")
+
+
+def has_parquet() -> bool:
+    """Whether a table can be written as Parquet."""
+    return find_spec("pyarrow") is not None
+
+
+def card(contents: ModelContents, table: pd.DataFrame) -> str:
+    """The dataset card: what the columns are, and what the numbers were computed from."""
+    model = contents.checkpoint.label
+    name = PARQUET if has_parquet() else CSV
+    front = {"pretty_name": f"Attention heads of {model}", "configs": [{"config_name": "heads", "data_files": name}]}
+    lines = [
+        "---",
+        # JSON is YAML, too, and needs no escaping of its own.
+        *(f"{key}: {json.dumps(value)}" for key, value in front.items()),
+        "---",
+        f"# Attention heads of {_plain(model)}",
+        "",
+        f"{len(table):,} numbers of {len(contents.heads)} heads, by `bertviz-core`. One row for each head and number:",
+        "",
+        *(f"- `{column}`: {about}" for column, about in COLUMNS.items()),
+        "",
+        "## Where the numbers come from",
+        "",
+    ]
+    for analysis, result in in_order(contents.results):
+        about = origin(result.default_view().provenance)
+        kept = {key: value for key, value in about.items() if value is not None and key != "citation"}
+        size = corpus_size(result.provenance)
+        lines.append(f"- **{ANALYSES[analysis].title}** ({size}): {_plain(_described(kept))}")
+    return "\n".join([*lines, "", "## Cite", "", paper.CITATION, ""])
+
+
+def _described(about: dict[str, object]) -> str:
+    return "; ".join(f"{name.replace('_', ' ')} {value}" for name, value in about.items())
+
+
+def _plain(text: str) -> str:
+    """A text in Markdown as it is, on one line."""
+    line = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>()#|!" else letter for letter in line)
