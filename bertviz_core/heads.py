@@ -149,8 +149,8 @@ class DirectedHead(NamedTuple):
 
 
 def linked(text: str, link: Callable[[str], str], other: Callable[[str], str]) -> str:
-    """A text with a `link` in place of each label of a head that it names, as in "heads 3-1 and 5-4", and the rest of it
-    as `other` writes it."""
+    """A text with a `link` in place of each label of a head that it names, as in "heads 3-1 and 5-4", and the rest as
+    `other` writes it."""
     parts = NAMED.split(text)  # every other one has labels
     return "".join(
         LABEL.sub(lambda label: link(label[0]), part) if index % 2 else other(part) for index, part in enumerate(parts)

@@ -37,12 +37,12 @@ def head_page(contents: ModelContents, shown: OneHead, lines: CaptionedSvg | Non
         after=_neighbor(contents, place + 1),
         styles=(HEADS,),
     )
-    keys = {head.key() for head in contents.heads}
+    others = {head.key() for head in contents.heads} - {shown.head.key()}
     body = "".join(head_files.contents(shown, lines))
     every = folded("Every number", table("", ("number", "this head", "rank", "median of all heads"), _rows(shown)))
     used = dict.fromkeys(name for name, _ in shown.figures)
     pages = ", ".join(anchor(f"../{address_of(name)}", ANALYSES[name].title) for name in used)
-    return frame.page(element("h1", title), with_links(body, keys, ""), every, f'<p class="caption">{pages}</p>')
+    return frame.page(element("h1", title), with_links(body, others, ""), every, f'<p class="caption">{pages}</p>')
 
 
 def _neighbor(contents: ModelContents, place: int) -> tuple[str, str] | None:
@@ -68,7 +68,7 @@ def analysis_pages(contents: ModelContents) -> Iterator[tuple[str, bytes]]:
         sides = [names[each] if 0 <= each < len(names) else "" for each in (place - 1, place + 1)]
         before, after = ((address_of(each), ANALYSES[each].title) if each else None for each in sides)
         frame = _figures_frame(contents, exports.title_of(result), before, after)
-        table_html = folded("The table of all heads", exports.table_html(result.to_frame()))
+        table_html = folded("Table", exports.table_html(result.to_frame()))
         body = "".join(exports.contents(result, table_html))
         yield address_of(name), frame.page(element("h1", ANALYSES[name].title), _linked(contents, body))
 

@@ -1,8 +1,10 @@
 """What the pages of a model are made of: its stored results, its report, and its attention on a few inputs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
@@ -16,8 +18,8 @@ from bertviz_core.one_head.clear_input import (
     CaptionedSvg,
     ClearInput,
     clear_input_of,
-    drawn_lines,
     highest_inputs,
+    lines,
     observe,
 )
 from bertviz_core.one_head.description import OfModel, OneHead, of_model, one_head
@@ -30,7 +32,7 @@ from bertviz_core.settings import Settings
 
 INPUTS = 2  # of a head, with its attention
 NOT_STORED = "It is not stored for this model."
-LoadModel = Callable[[], AttentionModel]
+LoadModel = Callable[[str], AttentionModel]  # with parameters of a type, one of DTYPES
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,6 @@ class ModelContents:
         return all_heads(self.checkpoint.layers, self.checkpoint.heads)
 
     @cached_property
-    def model(self) -> AttentionModel | None:
-        """The loaded model; None where it must not run."""
-        return self.load() if self.load else None
-
-    @cached_property
     def _known(self) -> OfModel:
         return of_model(self.results)
 
@@ -84,20 +81,24 @@ class ModelContents:
 
     def lines(self, shown: OneHead) -> CaptionedSvg | None:
         """The lines of a head on the input in which it is clearest, where no stored input shows what it finds."""
-        clear = clear_input_of(self.results, shown) if self.model else None
-        return drawn_lines(clear, *observe(self.model, clear)) if clear and self.model else None
+        clear = clear_input_of(self.results, shown)
+        return lines(self.load(clear.settings.dtype), clear) if clear and self.load else None
 
-    def inputs(self, head: Head) -> list[ClearInput]:
-        """The inputs in which the head has the most of the quantities that set it apart, each once."""
+    def observed(self, head: Head) -> Iterator[tuple[ClearInput, tuple[str, ...], np.ndarray]]:
+        """The inputs in which the head has the most of the quantities that set it apart, each with its labels and the
+        head's (query, key) weights; none where the model must not run."""
+        if self.load:
+            for each in self._inputs(head):
+                yield each, *observe(self.load(each.settings.dtype), each)
+
+    def _inputs(self, head: Head) -> list[ClearInput]:
         found = sorted(
             (each for _, each in highest_inputs(self.results, head)), key=lambda each: each.row.salience, reverse=True
         )
         return list({tuple(each.segment.tokens): each for each in reversed(found)}.values())[::-1][:INPUTS]
 
 
-def stored_contents(
-    store: Store, checkpoint: Checkpoint, settings: Settings, load: LoadModel | None
-) -> ModelContents:
+def stored_contents(store: Store, checkpoint: Checkpoint, settings: Settings, load: LoadModel | None) -> ModelContents:
     """A model's largest stored results; nothing is computed but attention on a few inputs.
 
     Raises:
@@ -106,8 +107,8 @@ def stored_contents(
     results = results_of(store, checkpoint, settings)
     missing = {name: NOT_STORED for name in ANALYSES if name not in results}
     shown = {name: result.default_view() for name, result in in_order(results)}
-    lines = tuple(lines_of(shown, with_weights(load(), settings.weights), settings.paper)) if load else ()
-    return ModelContents(checkpoint, results, Report(checkpoint, shown, missing, settings, lines), store, load)
+    drawn = tuple(lines_of(shown, with_weights(load(settings.dtype), settings.weights), settings.paper)) if load else ()
+    return ModelContents(checkpoint, results, Report(checkpoint, shown, missing, settings, drawn), store, load)
 
 
 def requested_contents(

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.head_atlas.contents import ModelContents
 from bertviz_core.heads import Head
-from bertviz_core.one_head.clear_input import ClearInput, observe
+from bertviz_core.one_head.clear_input import ClearInput
 from bertviz_core.overview.head_columns import Column, columns
 
 FOLDER = "headvis"
@@ -19,7 +19,7 @@ KEPT = 6  # keys of each query
 LEAST = 0.005  # weight that is kept
 TOKENS = 50  # in a list of the tokens with the most attention
 EDGES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  # of the histogram of distances, in tokens
-Sequence_ = dict[str, Any]
+Sampled = dict[str, Any]  # an input as the viewer reads it
 
 
 def name_of(column: Column) -> str:
@@ -64,9 +64,7 @@ def metrics(known: Sequence[Column], head: Head) -> dict[str, float]:
 
 def head_file(contents: ModelContents, head: Head) -> tuple[str, bytes]:
     """The file of one head: inputs with its attention, and what follows from these."""
-    model = contents.model
-    inputs = contents.inputs(head) if model else []
-    sequences = [_sequence(of, *observe(model, of)) for of in inputs] if model else []
+    sequences = [_sequence(*each) for each in contents.observed(head)]
     whole = {
         "sequences": sequences,
         "qk_distance_histogram": distances(sequences),
@@ -78,7 +76,7 @@ def head_file(contents: ModelContents, head: Head) -> tuple[str, bytes]:
     return f"{FOLDER}/heads/L{head.layer}H{head.head}.json", _json(whole)
 
 
-def _sequence(of: ClearInput, labels: Sequence[str], weights: np.ndarray) -> Sequence_:
+def _sequence(of: ClearInput, labels: Sequence[str], weights: np.ndarray) -> Sampled:
     """An input with the highest of the head's (query, key) weights."""
     queries, keys = highest_weights(weights)
     rounded = weights[queries, keys].astype(np.float64).round(DECIMALS)
@@ -105,13 +103,13 @@ def highest_weights(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return queries, keys
 
 
-def _pairs(sequences: Sequence[Sequence_]) -> Iterator[tuple[Sequence_, int, int, float]]:
+def _pairs(sequences: Sequence[Sampled]) -> Iterator[tuple[Sampled, int, int, float]]:
     for each in sequences:
         for index, value in zip(each["attention_indices"], each["attention_values"], strict=True):
             yield each, *divmod(index, each["seq_len"]), value
 
 
-def distances(sequences: Sequence[Sequence_]) -> dict[str, list[float]]:
+def distances(sequences: Sequence[Sampled]) -> dict[str, list[float]]:
     """The weight at distances between query and key; all beyond the last edge in the last bin."""
     bins = [0.0] * (len(EDGES) - 1)
     for _, query, key, value in _pairs(sequences):
@@ -120,7 +118,7 @@ def distances(sequences: Sequence[Sequence_]) -> dict[str, list[float]]:
     return {"bin_edges": list(EDGES), "bin_values": [round(value, DECIMALS) for value in bins]}
 
 
-def top_tokens(sequences: Sequence[Sequence_], *, of_keys: bool) -> list[dict[str, Any]]:
+def top_tokens(sequences: Sequence[Sampled], *, of_keys: bool) -> list[dict[str, Any]]:
     """The tokens with the most weight as queries or keys."""
     sums: dict[str, float] = {}
     for each, query, key, value in _pairs(sequences):
@@ -131,7 +129,8 @@ def top_tokens(sequences: Sequence[Sequence_], *, of_keys: bool) -> list[dict[st
 
 
 def _described(column: Column, results: Results) -> str:
-    return f"{ANALYSES[column.analysis].title}: {column.spec.label}, on {results[column.analysis].provenance['corpus']['name']}"
+    corpus = results[column.analysis].provenance["corpus"]["name"]
+    return f"{ANALYSES[column.analysis].title}: {column.spec.label}, on {corpus}"
 
 
 def _json(value: Any) -> bytes:

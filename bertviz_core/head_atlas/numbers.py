@@ -30,7 +30,7 @@ COLUMNS = {
     "rank, heads": "1 for the highest, among so many heads that have the number",
     "score": "robust standard deviations from the median",
     "baseline": "the number of a baseline; empty without one",
-    "text": "the number in words",
+    "text": "the number as pages show it",
 }
 
 
@@ -40,30 +40,33 @@ def rows_of(shown: OneHead) -> Iterator[dict[str, object]]:
     for analysis, figure in shown.figures:
         rows: dict[str, HeadRow] = {row.name: row for row in (*figure.rows, *figure.every)}
         for row in rows.values():
-            yield head | {"analysis": analysis, "figure": figure.title} | numbers_of(row)
+            # In few words: the whole sentence would be most of the table.
+            yield head | {"analysis": analysis, "figure": figure.title} | numbers_of(row) | {"text": row.text}
 
 
 def files(contents: ModelContents, rows: Sequence[dict[str, object]]) -> Iterator[tuple[str, bytes]]:
-    """The table as CSV and, where pyarrow is installed, as Parquet, and its card."""
+    """The table, and its card."""
     table = pd.DataFrame(rows)
-    yield CSV, csv_bytes(table)
-    if has_parquet():
-        packed = BytesIO()
-        table.to_parquet(packed, index=False, engine="pyarrow")
-        yield PARQUET, packed.getvalue()
+    yield file_name(), _parquet(table) if file_name() == PARQUET else csv_bytes(table)
     yield CARD, card(contents, table).encode("utf-8", "replace")
 
 
-def has_parquet() -> bool:
-    """Whether a table can be written as Parquet."""
-    return find_spec("pyarrow") is not None
+def file_name() -> str:
+    """The name of the table: Parquet, else CSV where pyarrow is not installed."""
+    return PARQUET if find_spec("pyarrow") else CSV
+
+
+def _parquet(table: pd.DataFrame) -> bytes:
+    packed = BytesIO()
+    table.to_parquet(packed, index=False, engine="pyarrow")
+    return packed.getvalue()
 
 
 def card(contents: ModelContents, table: pd.DataFrame) -> str:
     """The dataset card: what the columns are, and what the numbers were computed from."""
     model = contents.checkpoint.label
-    name = PARQUET if has_parquet() else CSV
-    front = {"pretty_name": f"Attention heads of {model}", "configs": [{"config_name": "heads", "data_files": name}]}
+    tables = [{"config_name": "heads", "data_files": file_name()}]
+    front = {"pretty_name": f"Attention heads of {model}", "configs": tables}
     lines = [
         "---",
         # JSON is YAML, too, and needs no escaping of its own.

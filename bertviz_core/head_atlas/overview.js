@@ -31,8 +31,12 @@ function choice(label, options, chosen, act) {
 }
 
 // The map, of what heads do or of one of their numbers
-const opened = data.map;
+const opened = { ...data.map, links: linksOf(data.map.chosen) };
 let map = opened;
+
+function linksOf(head) {
+  return [[`All about head ${head}`, `${data.folder}${head}.html`]];
+}
 
 function drawMap() {
   const faint = data.heads.filter((_, head) => !state.found[head]);
@@ -40,7 +44,7 @@ function drawMap() {
 }
 
 function chooseHead(_, head) {
-  map = { ...map, chosen: head, links: [[`All about head ${head}`, `${data.folder}${head}.html`]] };
+  map = { ...map, chosen: head, links: linksOf(head) };
   drawMap();
 }
 
@@ -110,8 +114,7 @@ function sortBy(column) {
 function drawScatter() {
   const axes = state.axes.map((place) => ({ text: data.terms[place].text, values: data.numbers[data.terms[place].column] }));
   const describe = (head) => `${data.heads[head]}: ${state.axes.map((place) => `${data.terms[place].name} ${written(data.numbers[data.terms[place].column][head])}`).join(", ")}`;
-  const drawn = scatterOf(data, axes, state.found, describe);
-  picture.replaceChildren(drawn);
+  picture.replaceChildren(scatterOf(data, axes, state.found, describe, places.scatter.clientWidth));
 }
 
 function setAxis(axis, place) {
@@ -134,3 +137,4 @@ const colors = [...(opened.cards ? [["", "What each head does"]] : []), ...data.
 places.map.before(html("div", { class: "controls" }, choice("Map", colors, "", colorMap)));
 typed.value = decodeURIComponent(location.hash.match(/^#find=(.*)$/)?.[1] ?? "");
 search(typed.value);
+new ResizeObserver(() => drawScatter()).observe(places.scatter);

@@ -15,8 +15,10 @@ from bertviz_core.head_atlas import headvis, numbers
 from bertviz_core.head_atlas.analysis_pages import REPORT, address_of
 from bertviz_core.head_atlas.contents import ModelContents
 from bertviz_core.head_atlas.page_frame import MAP, OVERVIEW_SCRIPTS, PAGES, Frame, anchor, folded, with_links
+from bertviz_core.heads import Head
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_columns import behavior_heads, columns, in_order
+from bertviz_core.overview.clearest_heads import clearest_head
+from bertviz_core.overview.head_columns import behavior_heads, columns
 from bertviz_core.overview.named_heads import top_sentence
 from bertviz_core.overview.summary import (
     behavior_map,
@@ -130,16 +132,24 @@ def _numbers(known: Vocabulary, name: str) -> list[float | None]:
 def _map(results: Results, label: str) -> dict[str, Any]:
     """The map of behaviors with a card for each head; without behaviors that of the first number."""
     members = behavior_heads(results)
+    first = clearest_head(results) or Head(0, 0)
     drawn: HeadMap
     cards: dict[str, Any] = {}
     if members is None:
-        first = columns(results)[0]
-        top = first.spec.maximum or float(np.nanmax(first.values))
-        drawn = value_map(first.values, first.spec.label, limits=(0.0, top), unit=first.spec.label)
+        column = columns(results)[0]
+        top = column.spec.maximum or float(np.nanmax(column.values))
+        drawn = value_map(column.values, column.spec.label, limits=(0.0, top), unit=column.spec.label)
     else:
         drawn = behavior_map(members, columns(results), linguistic(results), found=found_by_heads(results))
         cards = json.loads(encoded_cards(results))
-    of_page = {"chosen": "0-0", "alt": ALT, "name": "head-map", "origin": label, "height": None, "links": []}
+    of_page: dict[str, Any] = {
+        "chosen": first.key(),
+        "alt": ALT,
+        "name": "head-map",
+        "origin": label,
+        "height": None,
+        "links": [],
+    }
     return json.loads(drawn.encoded) | of_page | cards
 
 
@@ -180,10 +190,7 @@ def _lists(contents: ModelContents) -> Iterator[str]:
 
 def _file_items() -> Iterator[str]:
     yield f"{anchor(REPORT, 'Report')}: the figures and tables of the paper for this model, on one page to print"
-    if numbers.has_parquet():
-        yield f"{anchor(numbers.PARQUET, numbers.PARQUET)}: every number of every head with its interval"
-    same = "the same as CSV" if numbers.has_parquet() else "every number of every head with its interval"
-    yield f"{anchor(numbers.CSV, numbers.CSV)}: {same}"
+    yield f"{anchor(numbers.file_name(), numbers.file_name())}: every number of every head with its interval"
     yield f"{anchor(numbers.CARD, 'Dataset card')}: what its columns are, and where the numbers come from"
     yield (
         f"{anchor(f'{headvis.FOLDER}/scatter_data.json', 'scatter_data.json')} and "

@@ -1,7 +1,7 @@
 // Heads in the plane of two of their numbers, colored by a third: each dot leads to the page of its head. elements.js and
 // head_map_cells.js, for colors, come before this.
 
-const [WIDE, HIGH, EDGE, FOOT] = [640, 400, 58, 46]; // of the drawing, and of its margins at the left and below
+const [WIDEST, EDGE, FOOT, ROOM] = [720, 58, 46, 12]; // of the drawing, and its margins at the left, below, and elsewhere
 
 // Values at which an axis has a number, from the lowest to the highest
 function ticksBetween(low, high) {
@@ -11,45 +11,53 @@ function ticksBetween(low, high) {
   return Array.from({ length: Math.max(count, 0) }, (_, place) => Number(((first + place) * step).toPrecision(12)));
 }
 
-function rangeOf(values) {
-  const known = values.filter((value) => value !== null);
-  const [low, high] = [Math.min(...known), Math.max(...known)], room = 0.04 * (high - low) || 1;
-  return [low - room, high + room];
+// From a number to its place between two ends, and the numbers that an axis shows
+function axisOf(values, start, end) {
+  const [least, most] = [Math.min(...values), Math.max(...values)], room = 0.04 * (most - least) || 1;
+  const [low, high] = [least - room, most + room];
+  return { at: (value) => start + ((value - low) / (high - low)) * (end - start), ticks: ticksBetween(low, high) };
 }
 
-// axes: for each of both and the color a text and the numbers of the heads; found: whether each stands out
-function scatterOf({ heads, folder, scales }, axes, found, describe) {
-  const [x, y, color] = axes.map(({ values }) => values);
+function note(text, attributes) {
+  return svg("text", { fill: "currentColor", "font-size": 12, "text-anchor": "middle", ...attributes }, text);
+}
+
+// The lines and the numbers of both axes, with their texts
+function gridOf(across, up, texts, wide, high) {
+  const line = (ends) => svg("line", { stroke: "currentColor", opacity: 0.15, ...ends });
+  const turned = `translate(14 ${(high - FOOT) / 2}) rotate(-90)`;
+  const parts = [note(texts[0], { x: (wide + EDGE) / 2, y: high - 8 }), note(texts[1], { transform: turned })];
+  for (const tick of across.ticks) {
+    const x = across.at(tick);
+    parts.push(line({ x1: x, x2: x, y1: ROOM, y2: high - FOOT }), note(tick, { x, y: high - FOOT + 16 }));
+  }
+  for (const tick of up.ticks) {
+    const y = up.at(tick);
+    parts.push(line({ x1: EDGE, x2: wide - ROOM, y1: y, y2: y }), note(tick, { x: EDGE - 6, y: y + 4, "text-anchor": "end" }));
+  }
+  return parts;
+}
+
+// axes: for each of both and the color a text and the numbers of the heads; found: whether each stands out; describe: a
+// head in words; room: pixels
+function scatterOf({ heads, folder, scales }, axes, found, describe, room) {
+  const texts = axes.map(({ text }) => text), [x, y, color] = axes.map(({ values }) => values);
+  const wide = Math.min(WIDEST, room), high = Math.round(120 + 0.4 * wide);
+  const label = `A dot for each head: ${texts.join(", ")}`;
+  const picture = svg("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group", "aria-label": label });
   const drawn = heads.map((_, head) => head).filter((head) => x[head] !== null && y[head] !== null);
-  const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group" });
-  picture.setAttribute("aria-label", `A dot for each head: ${axes.map(({ text }) => text).join(", ")}`);
   if (!drawn.length) return picture;
-  const [left, right] = rangeOf(drawn.map((head) => x[head])), [low, high] = rangeOf(drawn.map((head) => y[head]));
-  const across = (value) => EDGE + ((value - left) / (right - left)) * (WIDE - EDGE - 12);
-  const up = (value) => HIGH - FOOT - ((value - low) / (high - low)) * (HIGH - FOOT - 12);
-  const note = (text, attributes) => svg("text", { fill: "currentColor", "font-size": 12, ...attributes }, text);
-  const line = (attributes) => svg("line", { stroke: "currentColor", opacity: 0.15, ...attributes });
-  for (const tick of ticksBetween(left, right)) {
-    picture.append(line({ x1: across(tick), x2: across(tick), y1: 12, y2: HIGH - FOOT }));
-    picture.append(note(String(tick), { x: across(tick), y: HIGH - FOOT + 16, "text-anchor": "middle" }));
-  }
-  for (const tick of ticksBetween(low, high)) {
-    picture.append(line({ x1: EDGE, x2: WIDE - 12, y1: up(tick), y2: up(tick) }));
-    picture.append(note(String(tick), { x: EDGE - 6, y: up(tick) + 4, "text-anchor": "end" }));
-  }
-  picture.append(note(axes[0].text, { x: (WIDE + EDGE) / 2, y: HIGH - 8, "text-anchor": "middle" }));
-  const turned = `translate(14 ${(HIGH - FOOT) / 2}) rotate(-90)`;
-  picture.append(note(axes[1].text, { transform: turned, "text-anchor": "middle" }));
-  const known = drawn.map((head) => color[head]).filter((value) => value !== null);
-  const [least, most] = [Math.min(...known), Math.max(...known)];
-  const dots = drawn.map((head) => {
+  const across = axisOf(drawn.map((head) => x[head]), EDGE, wide - ROOM);
+  const up = axisOf(drawn.map((head) => y[head]), high - FOOT, ROOM);
+  const known = color.filter((value) => value !== null), [least, most] = [Math.min(...known), Math.max(...known)];
+  const dots = drawn.sort((a, b) => x[a] - x[b]).map((head) => {
     const fill = color[head] === null ? "none" : shadeOf(scales.dots, (color[head] - least) / (most - least || 1));
-    const dot = svg("circle", { cx: across(x[head]), cy: up(y[head]), r: 5.5, fill, opacity: found[head] ? 1 : 0.2 });
-    const text = describe(head);
-    return svg("a", { href: `${folder}${heads[head]}.html`, tabindex: -1, "aria-label": text }, dot, svg("title", {}, text));
+    const dot = svg("circle", { cx: across.at(x[head]), cy: up.at(y[head]), r: 5.5, fill, opacity: found[head] ? 1 : 0.2 });
+    const text = describe(head), link = { href: `${folder}${heads[head]}.html`, tabindex: -1, "aria-label": text };
+    return svg("a", link, dot, svg("title", {}, text));
   });
-  walkable(dots.sort((a, b) => a.firstChild.cx.baseVal.value - b.firstChild.cx.baseVal.value));
-  picture.append(...dots);
+  walkable(dots);
+  picture.append(...gridOf(across, up, texts, wide, high), ...dots);
   return picture;
 }
 

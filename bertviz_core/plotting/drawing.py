@@ -177,11 +177,9 @@ def html_page(title: str, *sections: str) -> str:
 
 
 def figure_html(figure: go.Figure) -> str:
-    """A figure as an element of a page with plotly's script and FIGURES, which draw it; it can be saved as SVG there."""
+    """A figure as an element of a page that has plotly's script and FIGURES, where it can be saved as SVG."""
     figure.update_layout(template=ON_WHITE)
     width = f"{figure.layout.width}px" if figure.layout.width else "100%"
     size = f"height: {figure.layout.height or HEIGHT}px; width: {width}"
     spec = str(figure.to_json()).translate(UNSAFE)
-    return (
-        f'<div class="plotly-graph-div" style="{size}"></div><script type="application/json">{spec}</script>'
-    )
+    return f'<div class="plotly-graph-div" style="{size}"></div><script type="application/json">{spec}</script>'
