@@ -1,5 +1,6 @@
 """Every number of every head as one table, for programs, with a card that says what it is."""
 
+import gzip
 import json
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ from bertviz_core.one_head.description import OneHead
 from bertviz_core.one_head.files import numbers_of
 from bertviz_core.overview.head_columns import in_order
 
-PARQUET, CSV, CARD = "heads.parquet", "heads.csv", "README.md"
+PARQUET, CSV, CARD = "heads.parquet", "heads.csv.gz", "README.md"
 COLUMNS = {
     "label": "the head, layer-head, counted from 1",
     "layer, head": "both, counted from 1",
@@ -47,7 +48,7 @@ def rows_of(shown: OneHead) -> Iterator[dict[str, object]]:
 def files(contents: ModelContents, rows: Sequence[dict[str, object]]) -> Iterator[tuple[str, bytes]]:
     """The table, and its card."""
     table = pd.DataFrame(rows)
-    yield file_name(), _parquet(table) if file_name() == PARQUET else csv_bytes(table)
+    yield file_name(), _parquet(table) if file_name() == PARQUET else gzip.compress(csv_bytes(table), mtime=0)
     yield CARD, card(contents, table).encode("utf-8", "replace")
 
 

@@ -142,14 +142,7 @@ def _map(results: Results, label: str) -> dict[str, Any]:
     else:
         drawn = behavior_map(members, columns(results), linguistic(results), found=found_by_heads(results))
         cards = json.loads(encoded_cards(results))
-    of_page: dict[str, Any] = {
-        "chosen": first.key(),
-        "alt": ALT,
-        "name": "head-map",
-        "origin": label,
-        "height": None,
-        "links": [],
-    }
+    of_page = {"chosen": first.key(), "alt": ALT, "name": "head-map", "origin": label, "height": None}
     return json.loads(drawn.encoded) | of_page | cards
 
 

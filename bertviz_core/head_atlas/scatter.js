@@ -1,7 +1,7 @@
 // Heads in the plane of two of their numbers, colored by a third: each dot leads to the page of its head. elements.js and
 // head_map_cells.js, for colors, come before this.
 
-const [WIDEST, EDGE, FOOT, ROOM] = [720, 58, 46, 12]; // of the drawing, and its margins at the left, below, and elsewhere
+const [MOST_WIDE, EDGE, FOOT, ROOM] = [720, 58, 46, 12]; // of the drawing, and its margins at the left, below, and elsewhere
 
 // Values at which an axis has a number, from the lowest to the highest
 function ticksBetween(low, high) {
@@ -42,7 +42,7 @@ function gridOf(across, up, texts, wide, high) {
 // head in words; room: pixels
 function scatterOf({ heads, folder, scales }, axes, found, describe, room) {
   const texts = axes.map(({ text }) => text), [x, y, color] = axes.map(({ values }) => values);
-  const wide = Math.min(WIDEST, room), high = Math.round(120 + 0.4 * wide);
+  const wide = Math.min(MOST_WIDE, room), high = Math.round(120 + 0.4 * wide);
   const label = `A dot for each head: ${texts.join(", ")}`;
   const picture = svg("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group", "aria-label": label });
   const drawn = heads.map((_, head) => head).filter((head) => x[head] !== null && y[head] !== null);
