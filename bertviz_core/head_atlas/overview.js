@@ -135,6 +135,11 @@ const axisChoices = ["Across", "Up", "Color"].map((label, axis) =>
 places.scatter.append(html("div", { class: "controls" }, ...axisChoices), picture);
 const colors = [...(opened.cards ? [["", "What each head does"]] : []), ...data.terms.map(({ name, text }) => [name, text])];
 places.map.before(html("div", { class: "controls" }, choice("Map", colors, "", colorMap)));
-typed.value = decodeURIComponent(location.hash.match(/^#find=(.*)$/)?.[1] ?? "");
-search(typed.value);
+function searchFromAddress() {
+  typed.value = decodeURIComponent(location.hash.match(/^#find=(.*)$/)?.[1] ?? "");
+  search(typed.value);
+}
+
+searchFromAddress();
+addEventListener("hashchange", searchFromAddress);
 new ResizeObserver(() => drawScatter()).observe(places.scatter);
