@@ -14,7 +14,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import Cancelled, SettingsError
+from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.head_atlas import headvis, numbers, site
 from bertviz_core.head_atlas.analysis_pages import head_page
 from bertviz_core.head_atlas.contents import stored_contents
@@ -140,8 +140,10 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 
 def test_a_model_without_stored_results_is_an_error_that_says_what_to_do(tmp_path):
-    done = run("atlas", "demo-decoder", "--weights", "norms", "--mode", "paper", "--out", tmp_path / "new")
-    assert done.returncode == 2 and "No values of heads" in done.stderr and not (tmp_path / "new").exists()
+    empty = Store(tmp_path / "store", shipped=tmp_path)
+    with pytest.raises(InputError, match="No values of heads") as error:
+        stored_contents(empty, find_checkpoint(MODEL), Settings(), None)
+    assert "Run an analysis" in error.value.hint
 
 
 @pytest.mark.slow
