@@ -17,7 +17,15 @@ EXPRESSIONS = (
     "dobj > 0.3 or layer == 1",
     "Previous  Token ≥ .1e0 and NOT entropy<1",
 )
-WRONG = ("previous >", "nonsense > 3", "previous > 0.5 and", "(previous > 1", "previous $ 3", "previous > 1 2", "(" * 22)
+WRONG = (
+    "previous >",
+    "nonsense > 3",
+    "previous > 0.5 and",
+    "(previous > 1",
+    "previous $ 3",
+    "previous > 1 2",
+    "(" * 22,
+)
 
 
 @pytest.fixture(scope="module")
