@@ -148,7 +148,7 @@ class DirectedHead(NamedTuple):
         return self.direction, *self.head
 
 
-def linked(text: str, link: Callable[[str], str], other: Callable[[str], str]) -> str:
+def link_heads(text: str, link: Callable[[str], str], other: Callable[[str], str]) -> str:
     """A text with a `link` in place of each label of a head that it names, as in "heads 3-1 and 5-4", and the rest as
     `other` writes it."""
     parts = NAMED.split(text)  # every other one has labels

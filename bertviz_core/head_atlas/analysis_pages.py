@@ -70,14 +70,14 @@ def analysis_pages(contents: ModelContents) -> Iterator[tuple[str, bytes]]:
         frame = _figures_frame(contents, exports.title_of(result), before, after)
         table_html = folded("Table", exports.table_html(result.to_frame()))
         body = "".join(exports.contents(result, table_html))
-        yield address_of(name), frame.page(element("h1", ANALYSES[name].title), _linked(contents, body))
+        yield address_of(name), frame.page(element("h1", ANALYSES[name].title), _with_head_links(contents, body))
 
 
 def report_page(contents: ModelContents) -> bytes:
     """The report, whose scripts are those of the site."""
     title = report_pages.title_of(contents.report)
     body = "".join(report_pages.contents(contents.report))
-    return _figures_frame(contents, title).page(element("h1", title), _linked(contents, body))
+    return _figures_frame(contents, title).page(element("h1", title), _with_head_links(contents, body))
 
 
 def _figures_frame(
@@ -88,7 +88,7 @@ def _figures_frame(
     return Frame(title, "../", trail, before, after, scripts=FIGURE_SCRIPTS, heads="heads/")
 
 
-def _linked(contents: ModelContents, body: str) -> str:
+def _with_head_links(contents: ModelContents, body: str) -> str:
     return with_links(body, {head.key() for head in contents.heads}, "heads/")
 
 

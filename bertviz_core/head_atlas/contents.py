@@ -84,7 +84,7 @@ class ModelContents:
         clear = clear_input_of(self.results, shown)
         return lines(self.load(clear.settings.dtype), clear) if clear and self.load else None
 
-    def observed(self, head: Head) -> Iterator[tuple[ClearInput, tuple[str, ...], np.ndarray]]:
+    def observations(self, head: Head) -> Iterator[tuple[ClearInput, tuple[str, ...], np.ndarray]]:
         """The inputs in which the head has the most of the quantities that set it apart, each with its labels and the
         head's (query, key) weights; none where the model must not run."""
         if self.load:

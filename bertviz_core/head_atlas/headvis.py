@@ -19,7 +19,7 @@ KEPT = 6  # keys of each query
 LEAST = 0.005  # weight that is kept
 TOKENS = 50  # in a list of the tokens with the most attention
 EDGES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  # of the histogram of distances, in tokens
-Sampled = dict[str, Any]  # an input as the viewer reads it
+Sample = dict[str, Any]  # an input as the viewer reads it
 
 
 def name_of(column: Column) -> str:
@@ -64,7 +64,7 @@ def metrics(known: Sequence[Column], head: Head) -> dict[str, float]:
 
 def head_file(contents: ModelContents, head: Head) -> tuple[str, bytes]:
     """The file of one head: inputs with its attention, and what follows from these."""
-    sequences = [_sequence(*each) for each in contents.observed(head)]
+    sequences = [_sequence(*each) for each in contents.observations(head)]
     whole = {
         "sequences": sequences,
         "qk_distance_histogram": distances(sequences),
@@ -76,7 +76,7 @@ def head_file(contents: ModelContents, head: Head) -> tuple[str, bytes]:
     return f"{FOLDER}/heads/L{head.layer}H{head.head}.json", _json(whole)
 
 
-def _sequence(of: ClearInput, labels: Sequence[str], weights: np.ndarray) -> Sampled:
+def _sequence(of: ClearInput, labels: Sequence[str], weights: np.ndarray) -> Sample:
     """An input with the highest of the head's (query, key) weights."""
     queries, keys = highest_weights(weights)
     rounded = weights[queries, keys].astype(np.float64).round(DECIMALS)
@@ -103,13 +103,13 @@ def highest_weights(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return queries, keys
 
 
-def _pairs(sequences: Sequence[Sampled]) -> Iterator[tuple[Sampled, int, int, float]]:
+def _pairs(sequences: Sequence[Sample]) -> Iterator[tuple[Sample, int, int, float]]:
     for each in sequences:
         for index, value in zip(each["attention_indices"], each["attention_values"], strict=True):
             yield each, *divmod(index, each["seq_len"]), value
 
 
-def distances(sequences: Sequence[Sampled]) -> dict[str, list[float]]:
+def distances(sequences: Sequence[Sample]) -> dict[str, list[float]]:
     """The weight at distances between query and key; all beyond the last edge in the last bin."""
     bins = [0.0] * (len(EDGES) - 1)
     for _, query, key, value in _pairs(sequences):
@@ -118,7 +118,7 @@ def distances(sequences: Sequence[Sampled]) -> dict[str, list[float]]:
     return {"bin_edges": list(EDGES), "bin_values": [round(value, DECIMALS) for value in bins]}
 
 
-def top_tokens(sequences: Sequence[Sampled], *, of_keys: bool) -> list[dict[str, Any]]:
+def top_tokens(sequences: Sequence[Sample], *, of_keys: bool) -> list[dict[str, Any]]:
     """The tokens with the most weight as queries or keys."""
     sums: dict[str, float] = {}
     for each, query, key, value in _pairs(sequences):

@@ -96,7 +96,7 @@ def read(data: bytes, name: str) -> HeadMetrics:
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"The file has more than {MAX_BYTES // 10**6} MB.", where=name, hint=HINT)
-    rows = _parsed(data, name)
+    rows = _entries(data, name)
     places = [_place(row, f"{name}, entry {number_of:,}") for number_of, row in enumerate(rows, 1)]
     shape = max(layer for layer, _ in places) + 1, max(head for _, head in places) + 1
     if math.prod(shape) > MAX_HEADS:
@@ -112,7 +112,7 @@ def read(data: bytes, name: str) -> HeadMetrics:
     return HeadMetrics(name, hashlib.sha256(data).hexdigest(), metrics)
 
 
-def _parsed(data: bytes, name: str) -> list[dict[str, Any]]:
+def _entries(data: bytes, name: str) -> list[dict[str, Any]]:
     """The entries of the file, of which there is one at least."""
     try:
         rows = json.loads(data, parse_constant=_refuse)

@@ -7,10 +7,10 @@ const columns = new Map(data.terms.map((term) => [term.column, term]));
 const state = { found: Array(data.heads.length).fill(true), columns: [], sorted: null, axes: [...data.axes] };
 
 // As numbers.py writes a number
-function written(value) {
+function textOf(value) {
   if (value === null) return "–";
   const size = Math.abs(value);
-  if (size >= 10) return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  if (size >= 10) return value.toFixed(1);
   if (size >= 0.1 || size === 0) return value.toFixed(3);
   return size >= 1e-4 ? String(Number(value.toPrecision(3))) : value.toExponential(1).replace(/e-(\d)$/, "e-0$1");
 }
@@ -31,8 +31,8 @@ function choice(label, options, chosen, act) {
 }
 
 // The map, of what heads do or of one of their numbers
-const opened = { ...data.map, links: linksOf(data.map.chosen) };
-let map = opened;
+const firstMap = { ...data.map, links: linksOf(data.map.chosen) };
+let map = firstMap;
 
 function linksOf(head) {
   return [[`All about head ${head}`, `${data.folder}${head}.html`]];
@@ -54,16 +54,16 @@ function mapOf(term) {
   const [low, high] = isSigned ? [-most, most] : [0, most];
   const hover = values.map((value, head) => {
     const rank = 1 + known.findIndex((each) => each === value);
-    return `${data.heads[head]}: ${value === null ? "no value" : `${term.name} ${written(value)}; rank ${rank} of ${known.length}`}`;
+    return `${data.heads[head]}: ${value === null ? "no value" : `${term.name} ${textOf(value)}; rank ${rank} of ${known.length}`}`;
   });
   const shares = values.map((value) => (value === null ? null : (value - low) / (high - low || 1)));
-  const look = { limits: [low, high].map(written), unit: term.text, scale: isSigned ? data.scales.both : data.scales.one };
-  return { ...opened, ...look, hover, values: shares, groups: [], chosen: map.chosen, links: map.links };
+  const look = { limits: [low, high].map(textOf), unit: term.text, scale: isSigned ? data.scales.both : data.scales.one };
+  return { ...firstMap, ...look, hover, values: shares, groups: [], chosen: map.chosen, links: map.links };
 }
 
 function colorMap(name) {
   const term = data.terms.find((each) => each.name === name);
-  map = term ? mapOf(term) : { ...opened, chosen: map.chosen, links: map.links };
+  map = term ? mapOf(term) : { ...firstMap, chosen: map.chosen, links: map.links };
   drawMap();
 }
 
@@ -82,8 +82,8 @@ function search(text) {
 }
 
 function say(text, isWrong) {
-  said.replaceChildren(text);
-  said.classList.toggle("wrong", isWrong);
+  message.replaceChildren(text);
+  message.classList.toggle("wrong", isWrong);
 }
 
 function drawTable() {
@@ -97,7 +97,7 @@ function drawTable() {
   });
   const head = html("tr", {}, html("th", {}, button("head", () => sortBy(null))), html("th", {}, "what it does"), ...header);
   const body = rows.map((row) => {
-    const cells = shown.map((column) => html("td", { title: data.numbers[column][row] ?? "" }, written(data.numbers[column][row])));
+    const cells = shown.map((column) => html("td", { title: data.numbers[column][row] ?? "" }, textOf(data.numbers[column][row])));
     const key = data.heads[row];
     return html("tr", {}, html("td", {}, appLink(`${data.folder}${key}.html`, key)), html("td", {}, data.does[row]), ...cells);
   });
@@ -113,7 +113,7 @@ function sortBy(column) {
 // The scatter
 function drawScatter() {
   const axes = state.axes.map((place) => ({ text: data.terms[place].text, values: data.numbers[data.terms[place].column] }));
-  const describe = (head) => `${data.heads[head]}: ${state.axes.map((place) => `${data.terms[place].name} ${written(data.numbers[data.terms[place].column][head])}`).join(", ")}`;
+  const describe = (head) => `${data.heads[head]}: ${state.axes.map((place) => `${data.terms[place].name} ${textOf(data.numbers[data.terms[place].column][head])}`).join(", ")}`;
   picture.replaceChildren(scatterOf(data, axes, state.found, describe, places.scatter.clientWidth));
 }
 
@@ -123,21 +123,21 @@ function setAxis(axis, place) {
 }
 
 const places = Object.fromEntries(["map", "finder", "table", "scatter"].map((id) => [id, document.getElementById(id)]));
-const said = html("p", { class: "said", role: "status" });
+const message = html("p", { class: "said", role: "status" });
 const picture = html("div");
-const typed = html("input", { type: "search", placeholder: data.example, maxlength: LONGEST, spellcheck: "false", autocomplete: "off" });
-typed.addEventListener("input", () => search(typed.value));
-places.finder.append(html("div", { class: "controls" }, field("Heads for which this holds", typed, { class: "find" })), said);
+const query = html("input", { type: "search", placeholder: data.example, maxlength: LONGEST, spellcheck: "false", autocomplete: "off" });
+query.addEventListener("input", () => search(query.value));
+places.finder.append(html("div", { class: "controls" }, field("Heads for which this holds", query, { class: "find" })), message);
 const texts = data.terms.map((term, place) => [String(place), term.text]);
 const axisChoices = ["Across", "Up", "Color"].map((label, axis) =>
   choice(label, texts, String(state.axes[axis]), (place) => setAxis(axis, place)),
 );
 places.scatter.append(html("div", { class: "controls" }, ...axisChoices), picture);
-const colors = [...(opened.cards ? [["", "What each head does"]] : []), ...data.terms.map(({ name, text }) => [name, text])];
+const colors = [...(firstMap.cards ? [["", "What each head does"]] : []), ...data.terms.map(({ name, text }) => [name, text])];
 places.map.before(html("div", { class: "controls" }, choice("Map", colors, "", colorMap)));
 function searchFromAddress() {
-  typed.value = decodeURIComponent(location.hash.match(/^#find=(.*)$/)?.[1] ?? "");
-  search(typed.value);
+  query.value = new URLSearchParams(location.hash.slice(1)).get("find") ?? "";
+  search(query.value);
 }
 
 searchFromAddress();

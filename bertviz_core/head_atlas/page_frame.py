@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from plotly.offline import get_plotlyjs
 
-from bertviz_core.heads import linked
+from bertviz_core.heads import link_heads
 from bertviz_core.one_head.files import LOOK
 from bertviz_core.plotting.browser import FOLDER, THEME_CSS, text_of
 from bertviz_core.plotting.drawing import FIGURES, PRINT_CSS
@@ -85,7 +85,7 @@ def with_links(page: str, keys: Collection[str], heads: str) -> str:
         if place % 2:
             _enter(inside, part)
         elif not inside:
-            parts[place] = linked(
+            parts[place] = link_heads(
                 part, lambda key: anchor(f"{heads}{key}.html", key) if key in keys else key, lambda text: text
             )
     return "".join(parts)

@@ -43,9 +43,8 @@ def test_no_page_runs_a_script_of_its_own_or_asks_another_machine(folder, read):
         text = path.read_text("utf-8")
         policy = unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1])
         assert "script-src 'self' file:;" in policy and "unsafe-inline" not in policy.partition("script-src")[2], path
-        assert all(
-            kind.startswith(("src=", 'type="application/json"')) for kind in re.findall(r"<script ([^>]*)>", text)
-        )
+        kinds = re.findall(r"<script ([^>]*)>", text)
+        assert all(kind.startswith(("src=", 'type="application/json"')) for kind in kinds)
         assert "<script>" not in text and not re.search(r'(?:src|href)="(?:https?:)?//', text), path
     assert escape(HOSTILE) in read(f"{MODEL}/index.html")
 
@@ -98,10 +97,8 @@ def test_headvis_gets_every_number_of_each_head(folder, contents):
         for row in rows:
             value = column.values[row["layer"], row["head"]]
             assert row[name] == value if name in row else np.isnan(value)
-    first = json.loads((data / config["head_data_pattern"].format(layer=0, head=0).join(("heads/", ""))).read_text())
-    assert first["sequences"] == [] and first["statistics"] == {
-        k: v for k, v in rows[0].items() if k in config["metrics"]
-    }
+    first = json.loads((data / "heads" / config["head_data_pattern"].format(layer=0, head=0)).read_text("utf-8"))
+    assert first["sequences"] == [] and {"layer": 0, "head": 0} | first["statistics"] == rows[0]
 
 
 def test_what_is_kept_of_attention():

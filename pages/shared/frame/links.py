@@ -18,7 +18,7 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
-from bertviz_core.heads import Head, linked
+from bertviz_core.heads import Head, link_heads
 from pages.shared.messages import plain
 from pages.shared.state import address, session
 from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewerChoices, HeadChoices, PageChoices
@@ -179,7 +179,7 @@ def to_heads(text: str) -> str:
     def link(label: str) -> str:
         return f"[{plain(label)}]({address_of(HeadChoices(), Head.of_label(label))})"
 
-    return linked(text, link, plain)
+    return link_heads(text, link, plain)
 
 
 def parameters(page: PageChoices, head: Head | None = None) -> dict[str, str]:

@@ -30,3 +30,6 @@ def draw(selection: Selection) -> None:
     own = replace(selection, basis=basis)
     page.head_map(found.map_of(metric), "headvis-map", alt, own, lines=b"", ringed=False)
     st.caption(f"{plain(found.source)}. Their definitions differ from those of pages here: docs/atlas.md.")
+    model = selection.checkpoint
+    if found.shape != (model.layers, model.heads):
+        st.caption(plain(f"{model.label} has {model.layers} × {model.heads} heads: a click chooses one of its own."))
