@@ -122,19 +122,7 @@ def highest_inputs(results: Results, head: Head) -> Iterator[tuple[HeadColumn, C
 
 def lines(model: AttentionModel, of: ClearInput) -> CaptionedSvg:
     """Run the model on the input, and draw the part of it within which the head attends most, or a repetition."""
-    return drawn_lines(of, *observe(model, of))
-
-
-def observe(model: AttentionModel, of: ClearInput) -> tuple[tuple[str, ...], np.ndarray]:
-    """The labels of the input's tokens, and the head's (query, key) weights on it."""
-    named = from_bytes(json.dumps([{"tokens": of.segment.tokens}]).encode(), "input.json")
-    example = next(iter(Segments(named, model.tokens, of.settings)))
-    weights = attention(with_weights(model, of.settings.weights), example)[of.head]
-    return layout_of(example, model.tokens).tokens.labels, weights
-
-
-def drawn_lines(of: ClearInput, labels: Sequence[str], weights: np.ndarray) -> CaptionedSvg:
-    """The lines of what `observe` returns."""
+    labels, weights = observe(model, of)
     highest = f"There {of.row.name} is {of.segment.value:.3g}; no input has more."
     if of.repetition:
         queries, keys = of.repetition
@@ -145,6 +133,14 @@ def drawn_lines(of: ClearInput, labels: Sequence[str], weights: np.ndarray) -> C
         part = f"tokens {first + 1} to {min(first + MOST_TOKENS, len(labels))} of {len(labels)}"
     caption = f"Attention on {of.where}: {part}. {highest}"
     return CaptionedSvg(lines_svg(labels[queries], weights[queries, keys], caption, labels[keys]), caption)
+
+
+def observe(model: AttentionModel, of: ClearInput) -> tuple[tuple[str, ...], np.ndarray]:
+    """The labels of the input's tokens, and the head's (query, key) weights on it."""
+    named = from_bytes(json.dumps([{"tokens": of.segment.tokens}]).encode(), "input.json")
+    example = next(iter(Segments(named, model.tokens, of.settings)))
+    weights = attention(with_weights(model, of.settings.weights), example)[of.head]
+    return layout_of(example, model.tokens).tokens.labels, weights
 
 
 def window(weights: np.ndarray, size: int) -> int:
