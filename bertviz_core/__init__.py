@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from bertviz_core.api import analyse, analyze, atlas, attention, head, report
+    from bertviz_core.api import analyse, analyze, attention, head, report
     from bertviz_core.api_arrays import attention_lines, head_map
     from bertviz_core.api_results import AnalysisResult, AttentionLines
     from bertviz_core.api_training import HeadStatistics
@@ -31,7 +31,6 @@ __all__ = [
     "HeadStatistics",
     "analyse",
     "analyze",
-    "atlas",
     "attention",
     "attention_lines",
     "head",

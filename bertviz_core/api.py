@@ -1,4 +1,4 @@
-"""The library's functions: `analyze`, `attention`, `head`, `report` and `atlas`."""
+"""The library's functions: `analyze`, `attention`, `head` and `report`."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,9 @@ from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
 from bertviz_core.corpora.files import Corpus, every_kind, source_of
-from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.exports import check_path, write_bytes
-from bertviz_core.head_atlas import site
-from bertviz_core.head_atlas.contents import stored_contents
 from bertviz_core.heads import Head, HeadLike
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
@@ -230,44 +227,6 @@ def report(
         failed = request.compute(opened, Execution(device), load=load_from_memory(model, checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
-
-
-def atlas(
-    out: str | Path,
-    *,
-    models: Sequence[Model] = ("demo",),
-    mode: str = "corrected",
-    weights: str = "attention",
-    device: str = "auto",
-    store: str | Path | None = None,
-    run_models: bool = True,
-) -> Path:
-    """Write a static site, which needs no server, of the stored results of models, each analysis on its largest corpus.
-
-    Args:
-        out: The folder of the site: a new one, an empty one, or that of an earlier site.
-        models: The models, each as in `analyze`.
-        mode, weights: Those of the stored results.
-        device: As in `analyze`.
-        store: None for the store that the command line and the app use, or a folder for another one.
-        run_models: Whether each model is run on a few inputs of each head, whose attention the pages show.
-
-    Raises:
-        BertvizError: A model or the folder cannot be used, or nothing is stored; the message says what to do.
-    """
-    folder = Path(out)
-    if isinstance(models, str | Path):
-        raise SettingsError(f"The models are {models!r}.", hint="Give a list of models.")
-    site.check_folder(folder)
-    opened = _store(True if store is None else store)
-    settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    contents = []
-    for model in models:
-        checkpoint = checkpoint_of(model)
-        load = partial(_loaded, model, checkpoint, device) if run_models else None
-        contents.append(stored_contents(opened, checkpoint, settings, load))
-    site.write(folder, site.files(contents, Progress()))
-    return folder
 
 
 def _store(store: str | Path | bool) -> Store:

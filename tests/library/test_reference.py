@@ -39,7 +39,7 @@ def test_the_page_for_assistants_has_calls_that_exist():
             function = operator.attrgetter(name.removeprefix("bv."))(bv)
             inspect.signature(function).bind(*call.args, **{each.arg: each.value for each in call.keywords})
             checked += 1
-    assert checked == 9
+    assert checked == 8
     for attribute in re.findall(r"^result\.(\w+)", code, re.M):
         assert hasattr(bv.AnalysisResult, attribute), attribute
     for path in re.findall(r"\]\((\S+)\)", text):
