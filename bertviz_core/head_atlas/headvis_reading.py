@@ -21,7 +21,7 @@ from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.head_map_files import map_html
 
 SUFFIXES = (".html", ".json", ".csv")
-MAX_BYTES = 20_000_000
+MAX_BYTES = 8_000_000  # thirty metrics of 6,000 heads
 MAX_HEADS = 20_000  # of the map: more than any published model has
 MAX_METRICS = 100
 MAX_NAME = 80  # characters of the name of a metric

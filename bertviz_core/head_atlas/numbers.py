@@ -35,8 +35,12 @@ COLUMNS = {
 }
 
 
-def rows_of(shown: OneHead) -> Iterator[dict[str, object]]:
+def table_of(shown: OneHead) -> pd.DataFrame:
     """A row for each number of a head: those of its page, and those that they are chosen of."""
+    return pd.DataFrame(_rows(shown))
+
+
+def _rows(shown: OneHead) -> Iterator[dict[str, object]]:
     head = {"label": shown.head.key(), "layer": shown.head.layer + 1, "head": shown.head.head + 1}
     for analysis, figure in shown.figures:
         rows: dict[str, HeadRow] = {row.name: row for row in (*figure.rows, *figure.every)}
@@ -45,9 +49,9 @@ def rows_of(shown: OneHead) -> Iterator[dict[str, object]]:
             yield head | {"analysis": analysis, "figure": figure.title} | numbers_of(row) | {"text": row.text}
 
 
-def files(contents: ModelContents, rows: Sequence[dict[str, object]]) -> Iterator[tuple[str, bytes]]:
-    """The table, and its card."""
-    table = pd.DataFrame(rows)
+def files(contents: ModelContents, tables: Sequence[pd.DataFrame]) -> Iterator[tuple[str, bytes]]:
+    """The tables of all heads as one, and its card."""
+    table = pd.concat(tables, ignore_index=True)
     yield file_name(), _parquet(table) if file_name() == PARQUET else gzip.compress(csv_bytes(table), mtime=0)
     yield CARD, card(contents, table).encode("utf-8", "replace")
 

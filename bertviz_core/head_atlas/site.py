@@ -41,17 +41,17 @@ def files(models: Sequence[ModelContents], progress: Progress) -> Iterator[tuple
 
 def model_files(contents: ModelContents, progress: Progress) -> Iterator[tuple[str, bytes]]:
     """The files of a model, with paths in its folder."""
-    rows: list[dict[str, object]] = []
+    tables = []
     progress.start("Writing pages of heads", len(contents.heads), "heads")
     for head in contents.heads:
         shown = contents.describe(head)
         yield f"heads/{head.key()}.html", head_page(contents, shown, contents.lines(shown))
         yield headvis.head_file(contents, head)
-        rows += numbers.rows_of(shown)
+        tables.append(numbers.table_of(shown))
         progress.advance(1)
     progress.start("Writing pages of analyses")
     yield from headvis.files(contents)
-    yield from numbers.files(contents, rows)
+    yield from numbers.files(contents, tables)
     for path, data in analysis_pages(contents):
         progress.advance(0)
         yield path, data

@@ -58,7 +58,7 @@ def test_metrics_become_maps_with_their_source():
         (written([{"layer": 0, "head": 0, "a": "x"}]), "0 metrics"),
         (written([ROWS[0], {"layer": 0, "head": 1, "qk_distance": "far"}]), "no finite number"),
         (written([{"layer": 0, "head": 0, "a" * 200: 1}]), "long name"),
-        (b" " * (MAX_BYTES + 1), "more than 20 MB"),
+        (b" " * (MAX_BYTES + 1), "more than 8 MB"),
     ],
 )
 def test_what_is_no_export_is_refused_with_the_reason(data, message):

@@ -59,7 +59,7 @@ def test_the_page_and_the_table_of_a_head_have_the_numbers_of_the_library(tmp_pa
         assert expected.shown.claim in re.sub(r"<[^>]*>", "", page)
         frame = expected.to_frame()
         assert all(text in page for text in frame["text"])  # each number with its interval, rank, median, baseline
-        table = pd.DataFrame(numbers.rows_of(shown)).set_index(["analysis", "figure", "name"])
+        table = numbers.table_of(shown).set_index(["analysis", "figure", "name"])
         assert len(table) >= len(frame)
         for row in frame.to_dict("records"):
             own = table.loc[(row["analysis"], row["figure"], row["name"])]
@@ -80,9 +80,9 @@ def test_the_table_and_its_card(folder, contents):
 
 def test_without_pyarrow_the_table_is_csv(contents, monkeypatch):
     monkeypatch.setattr(numbers, "find_spec", lambda name: None)
-    rows = [row for head in contents.heads[:2] for row in numbers.rows_of(contents.describe(head))]
-    packed = dict(numbers.files(contents, rows))[numbers.CSV]
-    assert len(pd.read_csv(io.BytesIO(gzip.decompress(packed)))) == len(rows)
+    tables = [numbers.table_of(contents.describe(head)) for head in contents.heads[:2]]
+    packed = dict(numbers.files(contents, tables))[numbers.CSV]
+    assert len(pd.read_csv(io.BytesIO(gzip.decompress(packed)))) == sum(map(len, tables))
 
 
 def test_headvis_gets_every_number_of_each_head(folder, contents):
