@@ -150,21 +150,29 @@ def title_of(result: Result) -> str:
 
 
 def to_html(result: Result) -> bytes:
-    """Title, findings, figures, what is chosen, table and origin as one self-contained page; texts of files are
-    escaped."""
+    """Title, findings, figures, what is chosen, table and origin as one self-contained page."""
     title = title_of(result)
+    whole = element("h2", "Table"), table_html(result.to_frame())
+    return html_page(title, element("h1", title), *contents(result, *whole)).encode()
+
+
+def contents(result: Result, *whole: str) -> Iterator[str]:
+    """The parts of a page of a result below its title, as HTML; texts of files are escaped.
+
+    Args:
+        whole: HTML of what stands after all that is shown of the result, as its table.
+    """
     skipped = describe_skipped(result.provenance["skipped"])
     warnings = [element("p class=strong", line) for line in reading_warnings(result)]
     shown = blocks_of(result)
     chosen_lines = chosen_sentences(shown) if result.choices else []
     chosen = [element("p class=strong", line) for line in chosen_lines]
-    sections = [element("h1", title), *warnings, *chosen, bullets(sentences(result)), bullets(result.notes)]
-    sections += [_block_html(block) for block in flat(shown)]
-    sections += [element("h2", "Table"), _table_html(result.to_frame())]
-    sections += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
+    yield from (*warnings, *chosen, bullets(sentences(result)), bullets(result.notes))
+    yield from map(_block_html, flat(shown))
+    yield from (*whole, element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."]))
     for name, provenance in result.runs.items():
-        sections += [element("h2", f"Where {name} come from"), bullets(described_origin(provenance))]
-    return html_page(title, *sections).encode()
+        yield element("h2", f"Where {name} come from")
+        yield bullets(described_origin(provenance))
 
 
 def _block_html(block: Block) -> str:
@@ -180,7 +188,8 @@ def _block_html(block: Block) -> str:
     return "".join(map(_of_page_html, tables_of(block)))
 
 
-def _table_html(frame: pd.DataFrame) -> str:
+def table_html(frame: pd.DataFrame) -> str:
+    """A table as HTML, its texts escaped."""
     table = frame.to_html(index=False, float_format=number, na_rep="–", border=0)
     return f"<div class=wide>{table}</div>"
 

@@ -1,7 +1,7 @@
 """Attention heads: indices from 0, keys from 1, and labels that count as the reader does, from 1 or 0."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -14,6 +14,8 @@ from bertviz_core.errors import SettingsError
 HOW_TO_WRITE = "Write layer-head, counted from 1, as in 5-4, or L4H3, counted from 0."
 FROM_ONE = re.compile(r"\s*\(?\s*([0-9]{1,9})\s*[-,]\s*([0-9]{1,9})\s*\)?\s*")  # 5-4, and (5, 4) as a text
 FROM_ZERO = re.compile(r"\s*(?:L([0-9]{1,9})[ .]?H([0-9]{1,9})|([0-9]{1,9})\.([0-9]{1,9}))\s*", re.IGNORECASE)
+LABEL = re.compile(r"\d+-\d+")
+NAMED = re.compile(r"((?:(?<=\b[Hh]ead )|(?<=\b[Hh]eads ))\d+-\d+(?:(?:, | and | to )\d+-\d+)*)")  # in sentences
 _first = ContextVar("first", default=1)  # of a thread: another thread counts from 1 until it is told otherwise
 
 
@@ -144,6 +146,15 @@ class DirectedHead(NamedTuple):
     def at(self) -> tuple[int, int, int]:
         """Index of (direction, layer, head) arrays."""
         return self.direction, *self.head
+
+
+def link_heads(text: str, link: Callable[[str], str], other: Callable[[str], str]) -> str:
+    """A text with a `link` in place of each label of a head that it names, as in "heads 3-1 and 5-4", and the rest as
+    `other` writes it."""
+    parts = NAMED.split(text)  # every other one has labels
+    return "".join(
+        LABEL.sub(lambda label: link(label[0]), part) if index % 2 else other(part) for index, part in enumerate(parts)
+    )
 
 
 def arrow(direction: str) -> str:

@@ -34,6 +34,7 @@ from bertviz_core.engine.progress import LOADING, Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, DownloadNeeded, InputError, Unexpected
+from bertviz_core.head_atlas import stored_site
 from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.paper_report.report import ReportRequest
@@ -61,6 +62,11 @@ def download(names: Sequence[str], to_compute: Iterable[Request], store: Store) 
 def report(request: ReportRequest, store: Store) -> Task:
     """The task to compute and store what a report lacks; raises InputError as `analyses` does."""
     return {"store": str(store.folder), "report": _as_json(request)}
+
+
+def atlas(request: ReportRequest, store: Store) -> Task:
+    """The task to write and store the site of what is stored for a report; raises InputError as `analyses` does."""
+    return {"store": str(store.folder), "atlas": _as_json(request)}
 
 
 def under_own_names(error: BertvizError, performed: Task, own: Task) -> BertvizError:
@@ -96,11 +102,12 @@ def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
     """Perform a task with models from `load`; raises BertvizError, or Cancelled where `progress` says so."""
     store = Store(Path(task["store"]))
     execution = app_execution()
+    if fields := task.get("atlas"):
+        request = _open_report(fields, store)
+        stored_site.compute(request, store, progress, lambda _: load(request.requests()[:1], execution))
+        return
     if fields := task.get("report"):
-        corpora = {kind: _open_source(source, store) for kind, source in fields["corpora"].items()}
-        model = checkpoint.reopen(**fields["checkpoint"])
-        settings = Settings(**fields["settings"])
-        request = ReportRequest(model, corpora, settings, fields["max_cost"])
+        request = _open_report(fields, store)
         if failed := request.compute(store, execution, progress, load):
             names = ", ".join(ANALYSES[name].title for name in failed)
             raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
@@ -162,6 +169,12 @@ def _as_json(part: Any) -> Any:
         case Mapping():
             return {name: _as_json(value) for name, value in part.items()}
     return part
+
+
+def _open_report(fields: Mapping[str, Any], store: Store) -> ReportRequest:
+    corpora = {kind: _open_source(source, store) for kind, source in fields["corpora"].items()}
+    model = checkpoint.reopen(**fields["checkpoint"])
+    return ReportRequest(model, corpora, Settings(**fields["settings"]), fields["max_cost"])
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:

@@ -9,7 +9,7 @@ from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import CompareChoices
 from pages.shared.state.selection import Basis
-from pages.shared.views import compare_view, missing_runs
+from pages.shared.views import compare_view, headvis_map, missing_runs
 
 selection = session.selection()
 chosen = session.page(CompareChoices)
@@ -43,6 +43,7 @@ if shown.changes:
     st.markdown(f"**{plain(shown.headline())}**")
 blocks.draw(compare_view.blocks_of(shown))
 page.downloads(shown)
+endnotes.folded("The map of a HeadVis export", ":material/upload_file:", "headvis", headvis_map.draw, selection)
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

@@ -39,7 +39,7 @@ from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
 from pages.shared.state.kinds import kind_of
-from pages.shared.views import finder_field, head_scatter
+from pages.shared.views import atlas_offer, finder_field, head_scatter
 
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
@@ -359,4 +359,5 @@ endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_h
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)
 endnotes.folded("Report", ":material/summarize:", "report", offer_report)
+endnotes.folded("A site of all heads", ":material/public:", "atlas", atlas_offer.draw, selection)
 stored.offer_papers_model(selection)

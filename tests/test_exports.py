@@ -56,7 +56,7 @@ def test_every_result_as_every_file(results, name):
         assert part in page
     assert re.search("</h1><ul>((?!</ul>).)*[0-9]", page)
     page_blocks = list(flat(exports.blocks_of(result)))
-    assert page.count("Plotly.newPlot(") == sum(isinstance(block, Chart | Map) for block in page_blocks)
+    assert page.count('<div class="plotly-graph-div"') == sum(isinstance(block, Chart | Map) for block in page_blocks)
     text = exports.to_text(result)
     assert all(sentence in text for sentence in exports.chosen_sentences(page_blocks))
     for of_page in tables(page_blocks):

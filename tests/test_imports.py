@@ -35,6 +35,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.exports",),
     ("bertviz_core.viewer",),
     ("bertviz_core.paper_report",),
+    ("bertviz_core.head_atlas",),
     ("bertviz_core.tasks",),
     ("bertviz_core.api_results",),
     (

@@ -30,8 +30,11 @@ from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError, SettingsError
+from bertviz_core.head_atlas import headvis_reading, site
+from bertviz_core.head_atlas.contents import ModelContents, requested_contents, stored_contents
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
+from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.models.loading import load
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input_of, lines
 from bertviz_core.one_head.description import one_head as describe_head
@@ -217,20 +220,85 @@ def report(
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
+    named = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs}
+    request = _report_request(console, named)
+    with console.working_store() as store:
+        page = to_html(request.read(store, _compute_report(console, request, store)))
+    console.write(lambda _: page, str)
+
+
+def _report_request(console: Console, named: dict[str, Inputs]) -> ReportRequest:
+    """The request for a report on the corpora that are named by kind."""
     corpora = {}
-    given = every_kind(text=text, treebank=treebank, coreference=coreference, pairs=pairs)
+    given = every_kind(**named)
     for kind, names in given.items():
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])
     request = ReportRequest(console.checkpoint(), corpora, console.settings())
     request.settings.check(request.checkpoint.max_length)
-    with console.working_store() as store:
-        if announcement := request.announcement(store):
-            console.say(announcement)
-        failed = request.compute(store, console.execution(), console.progress())
-        console.say("")
-        page = to_html(request.read(store, failed))
-    console.write(lambda _: page, str)
+    return request
+
+
+def _compute_report(console: Console, request: ReportRequest, store: Store) -> dict[str, str]:
+    """Compute and store what a report lacks; returns by analysis why it could not be computed."""
+    if announcement := request.announcement(store):
+        console.say(announcement)
+    failed = request.compute(store, console.execution(), console.progress())
+    console.say("")
+    return failed
+
+
+@app.command("atlas")
+@partial(with_console, without=("input", "model", "revision", "out", "no_store"))
+def atlas(
+    console: Console,
+    models: Annotated[list[str], typer.Argument(help="Models: `demo`, `demo-decoder`, folders, or hub names.")],
+    out: Annotated[Path, typer.Option(help="Folder of the site.")],
+    compute: Annotated[bool, typer.Option("--compute", help="Compute what a report has and the store lacks.")] = False,
+    no_model: Annotated[bool, typer.Option("--no-model", help="Run no model: pages have no attention lines.")] = False,
+    text: Annotated[Inputs, typer.Option(help=f"With --compute, text: {OR_NONE}.")] = None,
+    treebank: Annotated[Inputs, typer.Option(help=f"With --compute, a treebank: {OR_NONE}.")] = None,
+    coreference: Annotated[Inputs, typer.Option(help=f"With --compute, a corpus: {OR_NONE}.")] = None,
+    pairs: Annotated[Inputs, typer.Option(help=f"With --compute, minimal pairs: {OR_NONE}.")] = None,
+) -> None:
+    """Write a static site of models, which needs no server, to the folder --out: a page for each model, head and
+    analysis, the report, and every number. Of each model it has the stored results, each analysis on its largest
+    corpus; nothing is computed without --compute but attention on a few inputs of each head."""
+    named = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs}
+    if any(named.values()) and not compute:
+        raise SettingsError("Corpora are read only where something is computed.", hint="Add --compute, or omit them.")
+    site.check_folder(out)
+    store, loaded = Store(console.store), LoadedModels()
+    contents = list[ModelContents]()
+    for name in models:
+        own = replace(console, model=name)
+        model = own.checkpoint()
+        load_model = None if no_model else partial(loaded.get, model, device=own.device)
+        if compute:
+            request = _report_request(own, named)
+            failed = _compute_report(own, request, store)
+            contents.append(requested_contents(request, store, load_model, failed))
+        else:
+            contents.append(stored_contents(store, model, own.settings(), load_model))
+    size = site.write(out, site.files(contents, console.progress()))
+    console.say(f"\n{size / 1e6:,.1f} MB written: open {out / site.INDEX}.")
+
+
+@app.command("headvis")
+@partial(with_console, without={field.name for field in fields(Console)} - {"out"})
+def headvis(
+    console: Console,
+    file: Annotated[Path, typer.Argument(help="scatter_data.json of a HeadVis export.")],
+    metric: Annotated[str | None, typer.Option(help="The metric to map; default: the first.")] = None,
+) -> None:
+    """Read the metrics that the viewer HeadVis has of a model's heads: --out x.html is the map of one, x.csv and x.json
+    have all of them."""
+    console.check_out(headvis_reading.SUFFIXES)
+    found = headvis_reading.read_file(file)
+    chosen = metric or next(iter(found.metrics))
+    console.write(
+        lambda suffix: headvis_reading.to_bytes(found, chosen, suffix), partial(headvis_reading.to_text, found, chosen)
+    )
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")

@@ -95,14 +95,14 @@ def clear_input(results: Results, head: Head, behaviors: Sequence[str] = ()) -> 
         behaviors: Those of the head, the one that says most first.
     """
     for behavior in behaviors:
-        for column, found in _highest(results, head):
+        for column, found in highest_inputs(results, head):
             if column.behavior == behavior:
                 return found
-    unusual = [found for _, found in _highest(results, head) if found.is_only and not found.length]
+    unusual = [found for _, found in highest_inputs(results, head) if found.is_only and not found.length]
     return max(unusual, key=lambda each: each.row.score, default=None)
 
 
-def _highest(results: Results, head: Head) -> Iterator[tuple[HeadColumn, ClearInput]]:
+def highest_inputs(results: Results, head: Head) -> Iterator[tuple[HeadColumn, ClearInput]]:
     """Of every quantity of attention the input in which the head has most of it."""
     for name, result in in_order(results):
         analysis = ANALYSES[name]
@@ -124,10 +124,7 @@ def _highest(results: Results, head: Head) -> Iterator[tuple[HeadColumn, ClearIn
 
 def lines(model: AttentionModel, of: ClearInput) -> CaptionedSvg:
     """Run the model on the input, and draw the part of it within which the head attends most, or a repetition."""
-    named = from_bytes(json.dumps([{"tokens": of.segment.tokens}]).encode(), "input.json")
-    example = next(iter(Segments(named, model.tokens, of.settings)))
-    weights = attention(with_weights(model, of.settings.weights), example)[of.head]
-    labels = layout_of(example, model.tokens).tokens.labels
+    labels, weights = observe(model, of)
     highest = f"There {of.row.name} is {of.segment.value:.3g}; no input has more."
     if of.repetition:
         queries, keys = of.repetition
@@ -138,6 +135,14 @@ def lines(model: AttentionModel, of: ClearInput) -> CaptionedSvg:
         part = f"tokens {first + 1} to {min(first + MOST_TOKENS, len(labels))} of {len(labels)}"
     caption = f"Attention on {of.where}: {part}. {highest}"
     return CaptionedSvg(lines_svg(labels[queries], weights[queries, keys], caption, labels[keys]), caption)
+
+
+def observe(model: AttentionModel, of: ClearInput) -> tuple[tuple[str, ...], np.ndarray]:
+    """The labels of the input's tokens, and the head's (query, key) weights on it."""
+    named = from_bytes(json.dumps([{"tokens": of.segment.tokens}]).encode(), "input.json")
+    example = next(iter(Segments(named, model.tokens, of.settings)))
+    weights = attention(with_weights(model, of.settings.weights), example)[of.head]
+    return layout_of(example, model.tokens).tokens.labels, weights
 
 
 def window(weights: np.ndarray, size: int) -> int:

@@ -37,11 +37,12 @@ def to_frame(shown: OneHead) -> pd.DataFrame:
     rows = []
     for analysis, figure in shown.figures:
         for row in figure.rows:
-            rows.append({"analysis": analysis, "figure": figure.title} | _numbers(row))
+            rows.append({"analysis": analysis, "figure": figure.title} | numbers_of(row))
     return pd.DataFrame(rows)
 
 
-def _numbers(row: HeadRow) -> dict[str, Any]:
+def numbers_of(row: HeadRow) -> dict[str, Any]:
+    """A number of a head with its interval, its rank and those of all heads, by the names of columns."""
     return {
         "name": row.name,
         "value": row.value,
@@ -84,7 +85,7 @@ def to_json(shown: OneHead) -> bytes:
     figures = []
     for analysis, figure in shown.figures:
         entry: dict[str, Any] = {"analysis": analysis, "title": figure.title, "sentence": figure.sentence}
-        entry["rows"] = [_without_nan(_numbers(row)) for row in figure.rows]
+        entry["rows"] = [_without_nan(numbers_of(row)) for row in figure.rows]
         if figure.lists:
             entry["lists"] = [vars(each) for each in figure.lists]
         if figure.curve:
@@ -94,7 +95,7 @@ def to_json(shown: OneHead) -> bytes:
         "head": shown.head.key(),
         "model": shown.model,
         "sentence": shown.sentence,
-        "facts": [{"analysis": fact.analysis} | _without_nan(_numbers(fact.row)) for fact in shown.facts],
+        "facts": [{"analysis": fact.analysis} | _without_nan(numbers_of(fact.row)) for fact in shown.facts],
         "findings": [finding.to_json() for finding in shown.every_finding],
         "published": [
             {"role": each.role, "value": each.value, "measure": each.measure, **vars(each.paper)}
@@ -123,20 +124,29 @@ def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_html(shown: OneHead, lines: CaptionedSvg | None, on_sentence: CaptionedSvg | None = None) -> str:
-    """One page that asks nothing of any server and can be framed in another; every text is escaped.
+    """One page that asks nothing of any server and can be framed in another; `contents` says what of."""
+    title = title_of(shown)
+    return document(title, element("h1", title), *contents(shown, lines, on_sentence), style=THEME_CSS + LOOK)
+
+
+def title_of(shown: OneHead) -> str:
+    """The title of the page of a head."""
+    return f"Head {shown.full_label} of {shown.model}"
+
+
+def contents(shown: OneHead, lines: CaptionedSvg | None, on_sentence: CaptionedSvg | None = None) -> list[str]:
+    """The parts of the page of a head below its title, as HTML; every text is escaped.
 
     Args:
         lines: The lines on the input in which the head is clearest, where no stored inputs show what it finds.
         on_sentence: The head on a reader's sentence.
     """
-    title = f"Head {shown.full_label} of {shown.model}"
     evidence = [_figure(ON_SENTENCE, on_sentence.svg, on_sentence.caption)] if on_sentence else []
     evidence += [_figure(f"{role.name}: {example.title}", example.svg) for _, role, example in shown.examples]
     evidence += [_figure(CLEAREST, lines.svg, lines.caption)] if lines else []
     facts = _figure(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.fact_text)) if shown.facts else ""
     like_most = _figures(shown.other_figures)
-    body = [
-        element("h1", title),
+    return [
         element("p class=lead", shown.claim),
         *(element("p", text) for text in [shown.named] if text),
         f'<div class="figures">{"".join(evidence)}{facts}</div>',
@@ -145,7 +155,6 @@ def to_html(shown: OneHead, lines: CaptionedSvg | None, on_sentence: CaptionedSv
         f"<details>{element('summary', LIKE_MOST)}{like_most}</details>",
         *(element("p class=caption", text) for text in (LEGEND, *missing(shown), shown.about)),
     ]
-    return document(title, *body, style=THEME_CSS + LOOK)
 
 
 def _figures(figures: Sequence[tuple[str, HeadFigure]]) -> str:

@@ -43,9 +43,14 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 def to_html(report: Report) -> bytes:
     """The report as one self-contained page. Heads count from 1, also where pages show them to a reader who counts from
     0."""
-    title = f"What does {report.checkpoint.label} look at?"
+    title = title_of(report)
     with counting_from(1):
         return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
+
+
+def title_of(report: Report) -> str:
+    """The title of a report."""
+    return f"What does {report.checkpoint.label} look at?"
 
 
 def contents(report: Report) -> Iterator[str]:

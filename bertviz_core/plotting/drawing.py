@@ -15,8 +15,10 @@ from plotly.offline import get_plotlyjs
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.plotting import LOOK, ON_WHITE, RING
+from bertviz_core.plotting.browser import FOLDER, UNSAFE, text_of
 from bertviz_core.plotting.html import document
 
+FIGURES = FOLDER / "figures.js"  # draws the figures of a page
 Spec = dict[str, Any]
 Dot = tuple[int, Any, Any]  # (trace, x, y)
 # In pixels
@@ -169,12 +171,15 @@ li { overflow-wrap: anywhere; }
 
 
 def html_page(title: str, *sections: str) -> str:
-    """A document that prints on A4: plotly's script, then the sections."""
-    script = f"<script>{get_plotlyjs()}</script>"
-    return document(title, *sections, style=PRINT_CSS, head=script, runs_scripts=True)
+    """A document that prints on A4: plotly's script, then the sections, and the script that draws their figures."""
+    before, after = (f"<script>{script}</script>" for script in (get_plotlyjs(), text_of(FIGURES)))
+    return document(title, *sections, after, style=PRINT_CSS, head=before, runs_scripts=True)
 
 
 def figure_html(figure: go.Figure) -> str:
-    """A figure as an element of `html_page`, which can be saved as SVG there."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
-    return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
+    """A figure as an element of a page that has plotly's script and FIGURES, where it can be saved as SVG."""
+    figure.update_layout(template=ON_WHITE)
+    width = f"{figure.layout.width}px" if figure.layout.width else "100%"
+    size = f"height: {figure.layout.height or HEIGHT}px; width: {width}"
+    spec = str(figure.to_json()).translate(UNSAFE)
+    return f'<div class="plotly-graph-div" style="{size}"></div><script type="application/json">{spec}</script>'

@@ -145,7 +145,8 @@ class HeadMap {
     const cell = target?.closest?.(".point"), { preview, cards, chosen } = this.data;
     if (cell === this.described) return;
     this.described = cell;
-    if (cards) return this.showCard(cell?.dataset.head ?? chosen);
+    const head = cell?.dataset.head ?? chosen;
+    if (cards) return head === this.onCard || this.showCard(head); // a click on a link of the card that stays is not lost
     this.tip.replaceChildren();
     if (!cell) return;
     this.tip.append(html("span", {}, cell.getAttribute("aria-label")));
@@ -175,6 +176,7 @@ class HeadMap {
   }
 
   showCard(head) {
+    this.onCard = head;
     const { cards, chosen, links, guesses } = this.data, card = cards?.[this.index(head)];
     const { tokens, part } = this.data.preview ?? { tokens: [] };
     const rows = Math.max(1.15, Math.min(1.5, 22 / tokens.length)); // in letters

@@ -5,10 +5,17 @@ from collections.abc import Sequence
 from html import escape
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:"
+# Of pages that share files beside them, on a disk too; what stands in a page itself is never run.
+SITE_POLICY = (
+    "default-src 'none'; style-src 'self' file: 'unsafe-inline'; script-src 'self' file:; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
 
 
-def document(title: str, *sections: str, style: str, head: str = "", runs_scripts: bool = False) -> str:
-    """An HTML document that loads nothing.
+def document(
+    title: str, *sections: str, style: str, head: str = "", runs_scripts: bool = False, policy: str = POLICY
+) -> str:
+    """An HTML document that loads nothing but what its policy allows.
 
     Args:
         title: Its title, as text.
@@ -16,14 +23,15 @@ def document(title: str, *sections: str, style: str, head: str = "", runs_script
         style: Its CSS.
         head: Further HTML of its head.
         runs_scripts: Whether the scripts inside it are run.
+        policy: What it may load.
     """
-    policy = f"{POLICY}; script-src 'unsafe-inline'" if runs_scripts else POLICY
+    policy = f"{policy}; script-src 'unsafe-inline'" if runs_scripts else policy
     first = (
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width">',
         element("title", title),
-        f"<style>{style}</style>",
+        f"<style>{style}</style>" if style else "",
     )
     heading, body = "".join((*first, head)), "".join(sections)
     return f'<!doctype html>\n<html lang="en"><head>{heading}</head>\n<body>{body}</body></html>\n'

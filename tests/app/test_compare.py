@@ -41,6 +41,15 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
         assert [Head.parse(label).label() for label in best[0]] == [*best[1]]
 
 
+def test_a_headvis_export_is_a_map_with_its_source_or_an_error_that_says_why() -> None:
+    app = open_app("compare")
+    export = b'[{"layer": 9, "head": 0, "induction_score": 0.25}]'
+    app.file_uploader(key="headvis-file").set_value(("scatter_data.json", export, "application/json")).run()
+    assert "1 metric of 10 × 1 heads from the HeadVis export scatter_data.json" in words(app).replace("\\", "")
+    app.file_uploader(key="headvis-file").set_value(("scatter_data.json", b"[{}]", "application/json")).run()
+    assert "whole numbers from 0" in words(app) and not app.exception
+
+
 def test_checkpoints_of_the_shipped_training() -> None:
     app = open_app("compare", analysis="dependency_heads", a="step-0", b="step-0")
     steps = [option for option in app.selectbox(key="a").options if "step" in option]

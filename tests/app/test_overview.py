@@ -188,6 +188,15 @@ def test_a_report_that_cannot_be_whole_says_why_and_can_be_had(planted_folder) -
     assert any(b.label.startswith("Compute the report") for b in app.button)
 
 
+def test_the_site_is_a_download_once_a_job_has_written_it() -> None:
+    app = open_app(model="demo-decoder", text="encyclopedia")
+    assert "Site" not in downloads(app)
+    next(b for b in app.button if b.label == "Write the site").click().run()
+    app = wait_for_job(app)
+    assert not app.error
+    assert "Site" in downloads(app) and "Site" in downloads(open_app(model="demo-decoder"))
+
+
 def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     app = open_app(model=str(tiny_folder))
     assert not app.error

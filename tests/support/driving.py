@@ -19,6 +19,8 @@ EXPANDERS = (
     "heads",
     "numbers",
     "strongest",
+    "atlas",
+    "headvis",
     "gender",
     "stored",
     "report",

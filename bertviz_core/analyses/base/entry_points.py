@@ -33,7 +33,7 @@ BUILT_IN = (
 # Names that an installed analysis cannot have
 PAGES = ("overview", "head", "attention_viewer", "compare", "emergence", "tour")
 COMMANDS = (
-    *("overview", "head", "compare", "emergence", "report"),
+    *("overview", "head", "compare", "emergence", "report", "atlas", "headvis"),
     *("attention", "segments", "extract", "treebank", "store"),
 )
 log = logging.getLogger(__name__)

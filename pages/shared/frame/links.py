@@ -4,7 +4,6 @@ A link names choices of a page, as in `to(kind_of("dependency_heads").on("det"),
 attention viewer also has the input, the words to pin, and the page with its choices to which "Back" leads.
 """
 
-import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, link_heads
 from pages.shared.messages import plain
 from pages.shared.state import address, session
 from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewerChoices, HeadChoices, PageChoices
@@ -28,8 +27,6 @@ from pages.shared.state.kinds import kind_of
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 LABEL = "Open in the attention viewer"
-HEAD = re.compile(r"\d+-\d+")  # its label
-NAMED_HEADS = re.compile(r"((?:(?<=\b[Hh]ead )|(?<=\b[Hh]eads ))\d+-\d+(?:(?:, | and | to )\d+-\d+)*)")
 PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
 # A page has dozens of addresses with the same parameters.
@@ -179,11 +176,10 @@ def address_of(page: PageChoices, head: Head | None = None) -> str:
 def to_heads(text: str) -> str:
     """A text as Markdown, in which every head that it names leads to the page of that head."""
 
-    def linked(label: re.Match[str]) -> str:
-        return f"[{plain(label[0])}]({address_of(HeadChoices(), Head.of_label(label[0]))})"
+    def link(label: str) -> str:
+        return f"[{plain(label)}]({address_of(HeadChoices(), Head.of_label(label))})"
 
-    parts = NAMED_HEADS.split(text)  # every other one has labels
-    return "".join(HEAD.sub(linked, part) if index % 2 else plain(part) for index, part in enumerate(parts))
+    return link_heads(text, link, plain)
 
 
 def parameters(page: PageChoices, head: Head | None = None) -> dict[str, str]:

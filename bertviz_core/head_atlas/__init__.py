@@ -1,0 +1,1 @@
+"""A static site of the heads of models, which needs no server."""

@@ -1,0 +1,98 @@
+"""The site from a disk, in a real browser, as wide as a phone."""
+
+import re
+
+import numpy as np
+import pytest
+
+from bertviz_core.errors import SettingsError
+from bertviz_core.overview.vocabulary import vocabulary
+from tests.support.chromium import browser
+
+EXPRESSIONS = (
+    "previous > 0.5 and entropy < 2",
+    "not (previous token > 50% or entropy >= 2.5)",
+    "0.1 < previous < 0.5",
+    "layer = 2 and head ≠ 3",
+    "dobj > 0.3 or layer == 1",
+    "Previous  Token ≥ .1e0 and NOT entropy<1",
+)
+WRONG = (
+    "previous >",
+    "nonsense > 3",
+    "previous > 0.5 and",
+    "(previous > 1",
+    "previous $ 3",
+    "previous > 1 2",
+    "(" * 22,
+)
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    with browser() as chromium:
+        opened = chromium.new_page(viewport={"width": 390, "height": 844})
+        opened.problems = []
+        opened.on("console", lambda message: opened.problems.append(message.text))
+        opened.on("pageerror", lambda error: opened.problems.append(str(error)))
+        yield opened
+
+
+def show(page, path):
+    page.goto(path.as_uri())
+    page.wait_for_load_state()
+
+
+@pytest.mark.browser
+def test_each_kind_of_page_opens_from_a_disk_without_an_error(page, folder):
+    names = ("index.html", "index", "heads/2-1", "entropy", "dependency-heads", "report")
+    for name in names:
+        show(page, folder / (name if name.endswith(".html") else f"demo-decoder/{name}.html"))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        figures = page.locator(".plotly-graph-div")
+        if figures.count():
+            page.wait_for_selector(".plotly-graph-div .main-svg", state="attached")
+        assert page.problems == [], name
+
+
+@pytest.mark.browser
+def test_the_finder_of_the_page_finds_what_that_of_the_library_finds(page, folder, contents):
+    show(page, folder / "demo-decoder" / "index.html")
+    field = page.get_by_label("Heads for which this holds")
+    known = vocabulary(contents.results)
+    for text in EXPRESSIONS:
+        field.fill(text)
+        found = page.locator("#table tbody tr td:first-child").all_inner_texts()
+        assert found == list(known.find(text)["label"]), text
+    for text in WRONG:
+        with pytest.raises(SettingsError) as expected:
+            known.find(text)
+        field.fill(text)
+        place = re.search(r"\(at character \d+\)", expected.value.what)
+        assert place and place[0] in page.locator(".said.wrong").inner_text(), text
+    assert page.problems == []
+
+
+@pytest.mark.browser
+def test_map_table_and_scatter_lead_to_heads_by_keyboard_and_link(page, folder, contents):
+    overview = folder / "demo-decoder" / "index.html"
+    show(page, folder / "index.html")
+    page.goto(f"{overview.as_uri()}#find=previous%20%3E%200.5")
+    assert page.get_by_label("Heads for which this holds").input_value() == "previous > 0.5"
+    values = contents.results["surface_patterns"]["previous"]
+    assert page.locator("#table tbody tr").count() == (values > 0.5).sum()
+    page.locator(".map .point[tabindex='0']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".card a").click()
+    page.wait_for_url("**/heads/*.html")
+    page.get_by_role("link", name="›").click()
+    show(page, overview)
+    assert page.locator("#scatter a").count() == values.size
+    page.locator("#scatter a[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/heads/*.html")
+    order = [contents.heads[index].key() for index in np.argsort(values.reshape(-1), kind="stable")]
+    assert page.url.endswith(f"/{order[1]}.html")
+    assert page.problems == []
