@@ -16,6 +16,7 @@ from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.ablation import Restart, RunLayer
 from bertviz_core.models.attention import AttentionInternals, LayerAttention, forward
 from bertviz_core.models.families import WEIGHT_NAMES, WeightNames
+from bertviz_core.models.dispatched import stored, weight_of
 from bertviz_core.models.model import (
     OF_WEIGHTS,
     AttentionModel,
@@ -58,7 +59,7 @@ class LayerWeights:
     @property
     def gain(self) -> Tensor | None:
         """(width of the model,) what the norm before them multiplies by; None without such a norm."""
-        return None if self.norm is None else self.norm.weight.float()
+        return None if self.norm is None else stored(self.norm, "weight").to(self.query.device).float()
 
     @property
     def is_centered(self) -> bool:
@@ -110,8 +111,9 @@ def _layer_weights(model: AttentionModel, names: WeightNames, number: int) -> La
     query_bias, key_bias, value_bias = (_by_head(bias[:, None], model.heads, width)[:, 0] for bias in biases)
     attention = layer.get_submodule(names.output.rpartition(".")[0])
     if hasattr(attention, "q_norm"):
-        query, query_bias = (part * attention.q_norm.weight.float() for part in (query, query_bias))
-        key, key_bias = (part * attention.k_norm.weight.float() for part in (key, key_bias))
+        of_query, of_key = (stored(norm, "weight").to(query) for norm in (attention.q_norm, attention.k_norm))
+        query, query_bias = (part * of_query for part in (query, query_bias))
+        key, key_bias = (part * of_key for part in (key, key_bias))
     return LayerWeights(
         query=query,
         key=key,
@@ -146,7 +148,7 @@ def _linear(module: Any, model: AttentionModel) -> tuple[Tensor, Tensor]:
         raise _unreadable(model, f"a projection is no linear layer ({type(module).__name__})")
     with torch.inference_mode():
         zeros = torch.zeros(1, matrix.shape[1], device=model.device, dtype=model.encoder.dtype)
-        return matrix.float(), module(zeros)[0].float().clone()
+        return matrix.float(), module(zeros)[0].to(model.device).float().clone()
 
 
 def _by_head(matrix: Tensor, heads: int, width: int) -> Tensor:
@@ -164,7 +166,8 @@ def _rotations(model: AttentionModel, attention: Any, width: int) -> dict[int, T
         return dict.fromkeys(OFFSETS, identity)
     positions = torch.arange(OFFSETS[-1] + 1, device=model.device)[None]
     with torch.inference_mode():
-        cosines, sines = (each[0].float() for each in model.encoder.rotary_emb(identity[None], positions))
+        turned = model.encoder.rotary_emb(identity[None], positions)
+        cosines, sines = (each[0].to(model.device).float() for each in turned)
     by_offset = [_rotate(identity, cosines[offset], sines[offset]) for offset in OFFSETS]
     return {offset: turn @ by_offset[0].T for offset, turn in zip(OFFSETS, by_offset, strict=True)}
 
@@ -191,7 +194,9 @@ def _gap(model: AttentionModel, names: WeightNames, weights: Sequence[LayerWeigh
     with ExitStack() as hooks:
         for number in range(model.layers):
             reader = _layer(model, names, number).get_submodule(names.readers[0])
-            hook = reader.register_forward_pre_hook(lambda _, given: inputs.append(given[0][0].float()))
+            hook = reader.register_forward_pre_hook(
+                lambda _, given: inputs.append(given[0][0].to(model.device).float())
+            )
             hooks.callback(hook.remove)
         forward(model, batch, observe)
     gaps = [
@@ -245,13 +250,13 @@ class Vocabulary:
     @cached_property
     def readers(self) -> Tensor:
         """(word, width) W_U as it reads the residual stream: with the norm's gain, without what the norm takes away."""
-        words = self.unembedding * self.norm.weight.float()
+        words = self.unembedding * stored(self.norm, "weight").to(self.unembedding)
         return words - words.mean(-1, keepdim=True) if self.is_centered else words
 
     @cached_property
     def constant(self) -> Tensor:
         """(word,) what every logit has besides: of the norm's bias, and the unembedding's."""
-        bias = getattr(self.norm, "bias", None)
+        bias = weight_of(self.norm, self.unembedding.device, "bias")
         of_norm = self.unembedding.new_zeros(len(self.unembedding)) if bias is None else self.unembedding @ bias.float()
         return of_norm if self.bias is None else of_norm + self.bias
 
@@ -266,11 +271,12 @@ def vocabulary(model: AttentionModel) -> Vocabulary | None:
     if not (model.causal and model.language_model is not None and predicts_next_words(model.checkpoint)):
         return None
     names = WEIGHT_NAMES[str(model.checkpoint.config["model_type"])]
-    words = model.language_model.get_output_embeddings()
-    bias = getattr(words, "bias", None)
+    words, embeddings = model.language_model.get_output_embeddings(), model.encoder.get_input_embeddings()
+    bias = weight_of(words, model.device, "bias")
+    embedding, unembedding = (stored(each, "weight").to(model.device) for each in (embeddings, words))
     return Vocabulary(
-        embedding=model.encoder.get_input_embeddings().weight.float(),
-        unembedding=words.weight.float(),
+        embedding=embedding.float(),
+        unembedding=unembedding.float(),
         bias=None if bias is None else bias.float(),
         norm=model.encoder.get_submodule(names.final_norm),
     )
@@ -296,4 +302,4 @@ def after_first_layer(model: AttentionModel, ids: Tensor, embedding: Tensor) -> 
     restart = Restart(model)
     with torch.inference_mode(), restart.layers_run_by(run), running(model, ids[:, None]):
         model.encoder(input_ids=ids[:, None], attention_mask=torch.ones_like(ids[:, None]))
-    return outputs[0][:, 0].float()
+    return outputs[0][:, 0].to(model.device).float()

@@ -15,6 +15,7 @@ from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tensors import at_least_float32
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import AttentionInternals
+from bertviz_core.models.dispatched import check_gradients
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.layer_mask import leaves_visible
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
@@ -168,8 +169,9 @@ def backward(
         observers: Each gets every layer once, the last first.
 
     Raises:
-        ModelError: The gradient does not reach every layer.
+        ModelError: The gradient does not reach every layer, or weights wait elsewhere.
     """
+    check_gradients(model.encoder, model.checkpoint.name)
     layers, maps = 0, _MapsInGraph(model)
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
@@ -177,10 +179,10 @@ def backward(
         layers += 1
         layer_gradient = LayerGradient(
             layer=layer,
-            weights=at_least_float32(values.pop()),
-            gradient=at_least_float32(gradient),
+            weights=at_least_float32(values.pop()).to(model.device),
+            gradient=at_least_float32(gradient).to(model.device),
             predictions=predictions,
-            visible=maps.visible[layer],
+            visible=maps.visible[layer].to(model.device),
         )
         for observe in observers:
             observe(layer_gradient)

@@ -20,8 +20,8 @@ def has_global_hooks() -> bool:
 
 
 def computes_as_its_class(module: nn.Module) -> bool:
-    """Whether nothing but its class decides what a module computes: no hook, no replaced forward."""
-    return not hooks(module) and "forward" not in vars(module)
+    """Whether nothing but its class decides what a module computes: no hook, no replaced forward but accelerate's."""
+    return not hooks(module) and "forward" not in own_attributes(module)
 
 
 def is_replaced_by_accelerate(module: nn.Module) -> bool:

@@ -90,7 +90,7 @@ def written(layer: LayerWeights, words: Vocabulary, start: Tensor, ids: Tensor) 
         start: (token, width) the residual stream after the first layer.
         ids: (token,) the tokens.
     """
-    inputs = layer.norm(start.to(layer.norm.weight.dtype)).float()
+    inputs = layer.norm(start.to(layer.norm.weight.dtype)).to(start.device).float()
     for value, bias, output in zip(layer.value, layer.value_bias, layer.output, strict=True):
         values = inputs @ value + bias
         written_vectors = values @ output

@@ -1,0 +1,101 @@
+"""Models in several places: their layers are on several devices, or their weights wait in memory or on the disk until a
+layer runs. accelerate's hooks move inputs and weights there (`_hf_hook` of a module); what is observed comes back to
+one device, that of the embeddings, so that analyses see a model as if it were whole."""
+
+from contextlib import suppress
+from typing import Any
+
+from bertviz_core.errors import ModelError
+from bertviz_core.inputs.tensors import Tensor
+
+
+def alignments(module: Any) -> list[Any]:
+    """The hooks of accelerate that move a module's inputs and weights; none of any other module."""
+    hook = vars(module).get("_hf_hook")
+    return [each for each in getattr(hook, "hooks", (hook,)) if type(each).__name__ == "AlignDevicesHook"]
+
+
+def device_of(module: Any) -> str | None:
+    """Where accelerate runs a module; None where it does not decide that."""
+    import torch
+
+    devices = [hook.execution_device for hook in alignments(module) if hook.execution_device is not None]
+    return str(torch.device(devices[-1])) if devices else None
+
+
+def has_waiting_weights(model: Any) -> bool:
+    """Whether weights are elsewhere until the module that has them runs."""
+    return any(hook.offload for part in model.modules() for hook in alignments(part))
+
+
+def is_dispatched(model: Any) -> bool:
+    """Whether a model is in several places."""
+    return has_waiting_weights(model) or len({device_of(part) for part in model.modules()} - {None}) > 1
+
+
+def main_device(model: Any) -> str:
+    """The device of a model's embeddings, of a model that accelerate has dispatched."""
+    for part in (model.get_input_embeddings(), *model.modules()):
+        if (device := device_of(part)) is not None:
+            return device
+    return str(next(model.parameters()).device)
+
+
+def stored(model: Any, name: str) -> Tensor:
+    """A weight of any shape, by its name in a model or a module, also where it waits elsewhere; in its own type.
+
+    Raises:
+        ModelError: It is on the device `meta`, and no hook knows its values.
+    """
+    path = name.split(".")
+    value: Tensor = getattr(model.get_submodule(".".join(path[:-1])), path[-1])
+    if not value.is_meta:
+        return value.detach()
+    for depth in range(len(path) - 1, -1, -1):
+        for hook in alignments(model.get_submodule(".".join(path[:depth]))):
+            with suppress(KeyError):
+                if hook.offload:
+                    return hook.weights_map[".".join(path[depth:])].to(value.dtype)
+    raise ModelError(f"The weight {name} is on the device `meta`, which holds no numbers.", hint="Load the model whole.")
+
+
+def weight_of(module: Any, device: Any, name: str = "weight") -> Tensor | None:
+    """A module's own weight of any shape, on a device; None where the module has none of this name."""
+    return None if getattr(module, name, None) is None else stored(module, name).to(device)
+
+
+def gather_outputs(module: Any, device: str) -> None:
+    """Let a module of a dispatched model give its outputs on one device."""
+
+    def gather(_module: Any, _args: Any, output: Any) -> Any:
+        return moved(output, device)
+
+    module.register_forward_hook(gather)
+
+
+def moved(values: Any, device: str) -> Any:
+    """Tensors on a device, also those in what a model of transformers returns."""
+    import torch
+
+    if isinstance(values, torch.Tensor):
+        return values.to(device)
+    if isinstance(values, dict):  # The outputs of transformers are dictionaries that are filled by their fields.
+        for name, value in values.items():
+            values[name] = moved(value, device)
+        return values
+    return tuple(moved(each, device) for each in values) if isinstance(values, tuple) else values
+
+
+def check_copies(model: Any, name: str) -> None:
+    """Raises ModelError for a model in several places, of which another one of its size finds no room."""
+    if is_dispatched(model):
+        what = f"{name!r} is in several places, and the random control is a second model of its size"
+        raise ModelError(f"{what}.", hint="Choose --dtype bfloat16, in which it may fit one, or a smaller model.")
+
+
+def check_gradients(model: Any, name: str) -> None:
+    """Raises ModelError where weights wait elsewhere: a pass back would hold those of all layers at once."""
+    if has_waiting_weights(model):
+        what = f"Weights of {name!r} wait until their layer runs, and a pass back needs all of them at once"
+        hint = "Choose --dtype bfloat16, int8 or nf4, in which the model may fit; other analyses need no gradients."
+        raise ModelError(f"{what}.", hint=hint)
