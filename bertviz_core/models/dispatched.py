@@ -2,7 +2,8 @@
 layer runs. accelerate's hooks move inputs and weights there (`_hf_hook` of a module); what is observed comes back to
 one device, that of the embeddings, so that analyses see a model as if it were whole."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from bertviz_core.errors import ModelError
@@ -93,9 +94,34 @@ def check_copies(model: Any, name: str) -> None:
         raise ModelError(f"{what}.", hint="Choose --dtype bfloat16, in which it may fit one, or a smaller model.")
 
 
-def check_gradients(model: Any, name: str) -> None:
-    """Raises ModelError where weights wait elsewhere: a pass back would hold those of all layers at once."""
-    if has_waiting_weights(model):
-        what = f"Weights of {name!r} wait until their layer runs, and a pass back needs all of them at once"
-        hint = "Choose --dtype bfloat16, int8 or nf4, in which the model may fit; other analyses need no gradients."
-        raise ModelError(f"{what}.", hint=hint)
+@contextmanager
+def reread_weights(model: Any) -> Iterator[None]:
+    """Let the graph of the passes of a `with` block refer to waiting weights, in place of holding those of all layers:
+    the pass back, also after the block, reads them again."""
+    import torch
+
+    current: list[Any] = [None]  # the module with waiting weights that began last
+
+    def begin(module: Any, _args: Any) -> None:
+        current[0] = module
+
+    def pack(tensor: Tensor) -> Any:
+        weights = current[0]._parameters if current[0] is not None and not tensor.requires_grad else {}
+        for name, weight in weights.items():
+            if weight is not None and not weight.is_meta and weight.data_ptr() == tensor.data_ptr():
+                return current[0], name, tensor.device, (tensor.size(), tensor.stride())
+        return tensor
+
+    def unpack(packed: Any) -> Tensor:
+        if isinstance(packed, torch.Tensor):
+            return packed
+        module, name, device, layout = packed
+        return stored(module, name).to(device).as_strided(*layout)
+
+    with ExitStack() as hooks:
+        for part in model.modules():
+            if any(hook.offload for hook in alignments(part)):
+                hooks.callback(part.register_forward_pre_hook(begin).remove)
+        if has_waiting_weights(model):
+            hooks.enter_context(torch.autograd.graph.saved_tensors_hooks(pack, unpack))
+        yield

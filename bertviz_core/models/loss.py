@@ -15,7 +15,7 @@ from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tensors import at_least_float32
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import AttentionInternals
-from bertviz_core.models.dispatched import check_gradients
+from bertviz_core.models.dispatched import reread_weights
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.layer_mask import leaves_visible
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
@@ -169,9 +169,8 @@ def backward(
         observers: Each gets every layer once, the last first.
 
     Raises:
-        ModelError: The gradient does not reach every layer, or weights wait elsewhere.
+        ModelError: The gradient does not reach every layer.
     """
-    check_gradients(model.encoder, model.checkpoint.name)
     layers, maps = 0, _MapsInGraph(model)
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
@@ -189,7 +188,8 @@ def backward(
 
     shown, labels = mask_and_label(batch, targets)
     options: dict[str, Any] = {"observer": maps.observe} if model.observable else {"output_attentions": True}
-    with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(maps.begin):
+    start = model.encoder.get_input_embeddings().register_forward_hook(maps.begin)
+    with torch.enable_grad(), start, reread_weights(model.language_model):
         total, predictions, output = predict_words(model, shown, labels, **options)
         if not model.observable:
             maps.read(output.attentions)

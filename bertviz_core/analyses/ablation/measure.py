@@ -26,7 +26,6 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.ablation import Restart, WholeModel, mean_outputs, predict_whole, predict_without
-from bertviz_core.models.dispatched import check_gradients
 from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, mask_and_label, targets_of, with_words
 from bertviz_core.models.model import AttentionModel
 
@@ -69,7 +68,6 @@ class AblationRun:
             progress: Counts the layers that are computed; raises Cancelled.
             batch_tokens: The most tokens of a batch; None for the model's default.
         """
-        check_gradients(self.model.encoder, self.model.checkpoint.name)
         layers = self.model.layers
         self.restart = Restart(self.model)
         self.progress = progress
