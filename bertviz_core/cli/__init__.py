@@ -28,6 +28,8 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of
+from bertviz_core.models.loading import load
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution, Settings, offload_of
 from bertviz_core.text_display import printable
 
@@ -67,6 +69,10 @@ class Console:
     def checkpoint(self) -> Checkpoint:
         """The model's files, downloaded after their size is printed where they are not on this machine."""
         return checkpoint_of(self.model, self.revision, quiet=self.quiet)
+
+    def loaded(self, checkpoint: Checkpoint) -> AttentionModel:
+        """A model, where its device and weights are to be."""
+        return load(checkpoint, self.device, self.dtype, offload=self.execution().offload)
 
     def settings(self) -> Settings:
         """The settings of the request."""

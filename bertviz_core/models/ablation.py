@@ -181,7 +181,8 @@ def predict_recorded(restart: Restart, batch: Batch, labels: Labels) -> tuple[Pr
 
 def mean_outputs(model: AttentionModel, batches: Iterable[Batch]) -> Tensor:
     """(layer, head, width of a head): the mean output of each head over the tokens of batches."""
-    total = torch.zeros((), dtype=torch.float64, device=device_of_sums(model.device))
+    where = device_of_sums(model.device)
+    total = torch.zeros((), dtype=torch.float64, device=where)
     tokens = 0
     for batch in batches:
         sums = list[Tensor]()
@@ -190,7 +191,7 @@ def mean_outputs(model: AttentionModel, batches: Iterable[Batch]) -> Tensor:
         def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
             output = weights @ value  # (batch, head, query, width)
             of_batch = (in_float64(output) * in_float64(real.to(output.device))).sum((0, 2))
-            sums.append(of_batch.to(total.device))
+            sums.append(of_batch.to(where))
             return output
 
         with torch.inference_mode(), running(model, batch.ids):

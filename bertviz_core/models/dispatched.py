@@ -57,7 +57,9 @@ def stored(model: Any, name: str) -> Tensor:
             with suppress(KeyError):
                 if hook.offload:
                     return hook.weights_map[".".join(path[depth:])].to(value.dtype)
-    raise ModelError(f"The weight {name} is on the device `meta`, which holds no numbers.", hint="Load the model whole.")
+    raise ModelError(
+        f"The weight {name} is on the device `meta`, which holds no numbers.", hint="Load the model whole."
+    )
 
 
 def weight_of(module: Any, device: Any, name: str = "weight") -> Tensor | None:

@@ -15,8 +15,8 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.ablation import Restart, RunLayer
 from bertviz_core.models.attention import AttentionInternals, LayerAttention, forward
-from bertviz_core.models.families import WEIGHT_NAMES, WeightNames
 from bertviz_core.models.dispatched import stored, weight_of
+from bertviz_core.models.families import WEIGHT_NAMES, WeightNames
 from bertviz_core.models.model import (
     OF_WEIGHTS,
     AttentionModel,

@@ -15,8 +15,8 @@ from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tensors import at_least_float32
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import AttentionInternals
-from bertviz_core.models.dispatched import reread_weights
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.dispatched import reread_weights
 from bertviz_core.models.layer_mask import leaves_visible
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
 from bertviz_core.models.surroundings import in_standard_arithmetic

@@ -194,8 +194,8 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
 
 
 def linear_matrix(module: Any, model: AttentionModel) -> Tensor | None:
-    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, or quantized, as it computes.
-    None where it is not linear."""
+    """(output, input) what a linear layer multiplies by; with adapters in place, with hooks, or quantized, as it
+    computes. None where it is not linear."""
     import torch
     from transformers.pytorch_utils import Conv1D  # GPT-2's kind of linear layer
 
