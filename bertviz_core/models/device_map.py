@@ -1,7 +1,9 @@
 """Decides on which device each part of a model goes that does not fit one, and where weights wait on the disk."""
 
+import logging
 import os
 import shutil
+import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
@@ -18,13 +20,15 @@ PREFIX = "bertviz-weights-"
 DeviceMap = dict[str, int | str]  # from the name of a part to its device, "disk" among them
 
 
-def check_installed(dtype: str, *, is_spread: bool) -> None:
-    """Raises SettingsError, with what to install, where a package is missing that a model needs."""
+def check_packages(device: str, dtype: str, *, is_spread: bool) -> None:
+    """Raises SettingsError where a package is missing that a model needs, and for a device without quantized types."""
     needed = ["accelerate"] * (is_spread or dtype in QUANTIZED) + ["bitsandbytes"] * (dtype in QUANTIZED)
     if missing := [name for name in needed if find_spec(name) is None]:
         what = f"Weights of type {dtype} need" if dtype in QUANTIZED else "A model in several places needs"
         hint = "Install it with `pip install 'bertviz-core[large]'`."
         raise SettingsError(f"{what} {' and '.join(missing)}, which is not installed.", hint=hint)
+    if dtype in QUANTIZED and device not in ("cpu", "cuda"):
+        raise SettingsError(f"There are no weights of type {dtype} on {device}.", hint="Choose --device cpu.")
 
 
 def device_map(auto: Any, config: Any, rooms: Mapping[int | str, int], dtype: str) -> DeviceMap:
@@ -41,12 +45,18 @@ def device_map(auto: Any, config: Any, rooms: Mapping[int | str, int], dtype: st
     from accelerate import infer_auto_device_map
     from accelerate.utils import CustomDtype
 
+    logging.getLogger("accelerate.big_modeling").setLevel(logging.ERROR)  # It would say what was asked for.
     with torch.device("meta"):
         empty = auto.from_config(config, trust_remote_code=False)
     empty.tie_weights()
     kind = CustomDtype.INT4 if dtype == "nf4" else getattr(torch, dtype)
     found = infer_auto_device_map(empty, dict(rooms), no_split_module_classes=_whole_classes(empty), dtype=kind)
     return DeviceMap(found)
+
+
+def place_of_quantized(device: str, dtype: str) -> DeviceMap | None:
+    """The map of a quantized model on one device, where it is quantized; None for a type of 16 bits and more."""
+    return {"": device} if dtype in QUANTIZED else None
 
 
 def check_places(places: DeviceMap | None, name: str, offload: Offload) -> None:
@@ -63,9 +73,27 @@ def quantization(dtype: str) -> Any:
     import torch
     from transformers import BitsAndBytesConfig
 
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # It would say for each layer what it converts.
+    with _without_kernels():
+        import bitsandbytes  # noqa: F401
+
     if dtype == "int8":
         return BitsAndBytesConfig(load_in_8bit=True)
     return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
+
+
+@contextmanager
+def _without_kernels() -> Iterator[None]:
+    """Let bitsandbytes, which is imported in a `with` block, not find the package by which it would fetch code from the
+    hub, and run it."""
+    is_new = "kernels" not in sys.modules
+    if is_new:
+        sys.modules["kernels"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if is_new:
+            del sys.modules["kernels"]
 
 
 def _whole_classes(model: Any) -> list[str]:

@@ -16,9 +16,10 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
 from bertviz_core.models.device_map import (
     DeviceMap,
-    check_installed,
+    check_packages,
     check_places,
     device_map,
+    place_of_quantized,
     quantization,
     weights_folder,
 )
@@ -63,13 +64,13 @@ def load(
     """
     device = choose_device(device)
     room = rooms(checkpoint, device, dtype, offload)
-    check_installed(dtype, is_spread=room is not None)
+    check_packages(device, dtype, is_spread=room is not None)
     tokens = load_tokens(checkpoint)
     if language_model:
         require_lm_head(checkpoint)
     with _explained(checkpoint):
         kind, config = _kind_of(checkpoint, language_model)
-        places = device_map(kind, config, room, dtype) if room else {"": device} if dtype in QUANTIZED else None
+        places = device_map(kind, config, room, dtype) if room else place_of_quantized(device, dtype)
         check_places(places, checkpoint.name, offload)
         loaded, notices = _read_weights(checkpoint, kind, config, dtype, places)
         loaded = loaded if language_model else _encoder_of(loaded)
