@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -13,7 +14,8 @@ Mode = Literal["corrected", "paper"]
 MODES: tuple[Mode, ...] = ("corrected", "paper")
 Weights = Literal["attention", "norms"]
 WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
-DTYPES = ("float32", "bfloat16", "int8", "nf4")
+Dtype = Literal["float32", "bfloat16", "int8", "nf4"]
+DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "int8", "nf4")
 QUANTIZED = ("int8", "nf4")  # those of 8 and of 4 bits, which bitsandbytes computes with
 DEVICES = ("auto", "cpu", "cuda", "mps")
 Offload = Literal["none", "cpu", "disk"]
@@ -111,6 +113,12 @@ def offload_of(text: str, name: str = "--offload") -> Offload:
         if text == offload:
             return offload
     raise SettingsError(f"{name} is {text[:40]!r}.", hint=f"Choose one of {', '.join(OFFLOADS)}.")
+
+
+def offered_dtypes() -> tuple[Dtype, ...]:
+    """The types for which the packages are installed."""
+    has_both = all(map(find_spec, ("accelerate", "bitsandbytes")))
+    return tuple(each for each in DTYPES if has_both or each not in QUANTIZED)
 
 
 HUB_SECONDS = 15.0  # for a question to the hub, as a whole

@@ -96,6 +96,13 @@ def check_copies(model: Any, name: str) -> None:
         raise ModelError(f"{what}.", hint="Choose --dtype bfloat16, in which it may fit one, or a smaller model.")
 
 
+def check_gradients(model: Any, device: str) -> None:
+    """Raises ModelError for weights of 4 bits on a CPU, where bitsandbytes gives wrong gradients without a word."""
+    if device == "cpu" and getattr(model, "is_loaded_in_4bit", False):
+        what = "bitsandbytes computes no gradients through weights of 4 bits on a CPU"
+        raise ModelError(f"{what}.", hint="Choose --dtype int8, or a GPU.")
+
+
 @contextmanager
 def reread_weights(model: Any) -> Iterator[None]:
     """Let the graph of the passes of a `with` block refer to waiting weights, in place of holding those of all layers:

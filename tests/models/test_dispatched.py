@@ -1,6 +1,7 @@
 """Models in several places: on a second, simulated device, in memory and on the disk, each as if it were whole."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.errors import ModelError, SettingsError
-from bertviz_core.models import device_map, devices, dispatched, loading
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.models import device_map, devices, dispatched, loading, single_input, verification
+from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import describe, find_checkpoint
 from bertviz_core.settings import Execution, Settings
 from tests.support import predicting, second_device
@@ -22,10 +25,11 @@ from tests.support.second_device import NAME, SIMULATED
 accelerate = pytest.importorskip("accelerate")
 LIMITS = {"ablation": 1, "minimal_pairs": 2}
 QUICK = ("surface_patterns", "sep_gradients", "next_token")
-OTHERS = ("entropy", "clustering", "dependency_heads", "ablation", "minimal_pairs", "induction", "weights")
-NAMES = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
+OTHERS = ("dependency_heads", "ablation", "weights")
+slow = partial(pytest.param, marks=pytest.mark.slow)
+OF_BERT = [slow(name, "bert") for name in ("ablation", "minimal_pairs")]
 LAYER = re.compile(r".*\b(layers?|h)\.\d+")
-LAST = re.compile(r"(.*\b(layers?|h)\.[1-9]\b|lm_head|cls|model\.norm|transformer\.ln_f)")
+LAST = re.compile(r"(.*\b(layers?|h)\.[1-9]\b|lm_head|model\.norm|transformer\.ln_f)")
 simulated = pytest.mark.skipif(not SIMULATED, reason="a real device has other bits than the CPU")
 
 
@@ -79,7 +83,7 @@ def assert_same(ours, theirs, tolerance=0.0):
         np.testing.assert_allclose(ours[name], values, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize("analysis", NAMES)
+@pytest.mark.parametrize("analysis", [*QUICK, *map(slow, OTHERS)])
 def test_weights_that_wait_on_the_disk_give_the_same_bits(analysis, folders, small_memory):
     checkpoint = find_checkpoint(str(folders["llama"]))
     whole = numbers(analysis, checkpoint, lambda head: loading.load(checkpoint, "cpu", language_model=head))
@@ -95,12 +99,11 @@ def test_weights_that_wait_on_the_disk_give_the_same_bits(analysis, folders, sma
 
 
 @simulated
-@pytest.mark.parametrize("family", ["llama", pytest.param("bert", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("analysis", NAMES)
+@pytest.mark.parametrize(
+    ("analysis", "family"), [*((name, "llama") for name in QUICK), *(slow(name, "llama") for name in OTHERS), *OF_BERT]
+)
 def test_a_model_in_memory_that_is_cut_over_two_devices_gives_the_same_bits(analysis, family, folders):
     """A pass back adds gradients in the order in which devices finish them, so that their last digits may differ."""
-    if family == "bert" and analysis == "next_token":
-        pytest.skip("it predicts no next words")
     pair = pair_of(folders[family])
     checkpoint = describe(*pair)
     whole = numbers(analysis, checkpoint, lambda _: loading.model_in_memory(pair, checkpoint))
@@ -137,7 +140,7 @@ def test_tied_weights_that_wait_have_the_fingerprint_of_the_whole_model(folders,
     pair = pair_of(folders["bert"])
     assert pair[0].get_output_embeddings().weight is pair[0].get_input_embeddings().weight
     before = describe(*pair)
-    places = parts(pair[0], "disk") | dict.fromkeys(("bert.embeddings", "cls"), "disk")
+    places = {"bert.embeddings": "disk", "bert.encoder": "cpu", "cls": "disk"}
     accelerate.dispatch_model(pair[0], places, offload_dir=tmp_path)
     for _ in range(2):  # after a pass weights that wait are other objects
         after = describe(*pair)
@@ -161,6 +164,20 @@ def test_a_pass_back_holds_no_weights_that_wait(folders, small_memory):
     assert once > 0 and {"weight"} == set(read[once:])
 
 
+def test_verification_without_rounding_reads_weights_in_float64(folders, small_memory):
+    checkpoint = find_checkpoint(str(folders["llama"]))
+    small_memory(checkpoint)
+    model = loading.load(checkpoint, "cpu", offload="disk")
+    single = single_input.from_text("the cat sat", "", model.tokens, Settings(max_length=16))
+    maps, observed = single_input.attention(model, single.example), []
+    with verification.unrounded(model) as exact:
+        batch = collate([single.example], model.tokens, "cpu")
+        forward(exact, batch, lambda layer: observed.append(layer.weights[0]))
+    assert {each.dtype for each in observed} == {torch.float64}
+    np.testing.assert_allclose(torch.stack(observed), maps, atol=1e-6)
+    np.testing.assert_array_equal(single_input.attention(model, single.example), maps)
+
+
 class Counted(dict):
     """The weights of a hook, which notes what is read."""
 
@@ -177,7 +194,7 @@ def test_without_room_and_without_leave_to_wait_it_is_refused(folders, small_mem
     small_memory(checkpoint)
     monkeypatch.setattr(devices, "ROOM", 0.1)
     for offload in ("none", "cpu"):
-        with pytest.raises(ModelError, match="memory are free.*--offload disk"):
+        with pytest.raises(ModelError, match=r"memory are free.*--offload disk"):
             loading.load(checkpoint, "cpu", offload=offload)
     with pytest.raises(SettingsError, match="none, cpu, disk"):
         bv.analyze("entropy", model=str(folders["llama"]), offload="tape", store=False)
@@ -197,8 +214,10 @@ def test_several_gpus_share_a_model_that_none_has_room_for(folders, monkeypatch)
     with pytest.raises(ModelError, match="of the GPU's memory are free"):
         devices.rooms(checkpoint, "cuda", "float32")
     assert devices.rooms(checkpoint, "cuda", "float32", "cpu")["cpu"] == 8 * size
-    with pytest.raises(ModelError):
-        devices.rooms(checkpoint, "cuda", "int8", "cpu") and devices.rooms(checkpoint, "cuda", "float32", "none")
+    gpus[:] = [size // 8, size // 16]
+    memory["the GPU's"] = gpus[0]
+    with pytest.raises(ModelError, match="in int8"):  # what is quantized does not wait
+        devices.rooms(checkpoint, "cuda", "int8", "cpu")
 
 
 def test_what_is_missing_is_named(folders, monkeypatch):
@@ -236,12 +255,18 @@ def test_folders_of_ended_processes_are_removed_and_those_of_living_ones_stay(tm
 
 def test_a_folder_without_room_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(ModelError, match="No space left.*TMPDIR"), device_map.weights_folder():
+    with pytest.raises(ModelError, match=r"No space left.*TMPDIR"), device_map.weights_folder():
         raise OSError(28, "No space left on device")
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(ModelError, match="cannot be written to"), device_map.weights_folder():
         pass
+
+
+def test_no_gradient_passes_4_bits_on_a_cpu(folders):
+    pytest.importorskip("bitsandbytes")
+    with pytest.raises(ModelError, match="no gradients through weights of 4 bits"):
+        bv.analyze("sep_gradients", model=str(folders["bert"]), dtype="nf4", device="cpu", limit=2, store=False)
 
 
 QUANTIZED = {"int8": (0.05, 0.2), "nf4": (0.2, 0.6)}  # the mean and the largest difference of a weight from float32's
