@@ -14,7 +14,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
 from bertviz_core.inputs.tensors import at_least_float32, device_of_sums, in_float64
-from bertviz_core.models.dispatched import device_of, reread_weights
+from bertviz_core.models.dispatched import check_gradients, device_of, reread_weights
 from bertviz_core.models.loss import Labels, Predictions, predict_words
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
 
@@ -155,6 +155,7 @@ def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
         outputs.append(output if outputs else output.requires_grad_())  # parameters are frozen: the graph begins here
         return output
 
+    check_gradients(restart.model.language_model, restart.model.device)
     rereading = reread_weights(restart.model.language_model)
     with torch.enable_grad(), restart.layers_run_by(record), rereading:
         total, predictions, _ = predict_words(restart.model, batch, labels, combine=combine)
