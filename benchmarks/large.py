@@ -55,9 +55,9 @@ def run(folder: str, segments: int, batch_tokens: int | None, free: float | None
     return work
 
 
-def rates(costs: Sequence[Any]) -> float:
-    """Tokens a second of wall time, the median of the turns."""
-    return median(cost.answer / cost.wall for cost in costs)
+def rate(costs: Sequence[Any], quantity: str) -> float:
+    """Tokens a second of `wall` or `cpu` time, the median of the turns."""
+    return median(cost.answer / getattr(cost, quantity) for cost in costs)
 
 
 def main() -> None:
@@ -78,7 +78,8 @@ def main() -> None:
     costs = alternate(sides, options.repeats)
     print(table(costs))
     for side, turns in costs.items():
-        print(f"{side}: {rates(turns):,.0f} tokens a second of {turns[0].answer:,}")
+        of_wall, of_cpu = (rate(turns, quantity) for quantity in ("wall", "cpu"))
+        print(f"{side}: {of_wall:,.0f} tokens a second, {of_cpu:,.0f} a second of CPU time, of {turns[0].answer:,}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models.torch_internals import unsplit_classes
 from bertviz_core.settings import QUANTIZED, Offload
 
 LOCK = "lock"  # a file that the process of a folder holds
@@ -102,7 +103,7 @@ def _whole_classes(model: Any) -> list[str]:
 
     lists = (part for part in model.modules() if isinstance(part, torch.nn.ModuleList))
     layers = {type(layer).__name__ for each in lists for layer in each}
-    return sorted(layers.union(model._no_split_modules or ()))
+    return sorted(layers.union(unsplit_classes(model)))
 
 
 class WeightsFolder:

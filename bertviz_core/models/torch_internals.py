@@ -74,6 +74,11 @@ def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
     return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
 
 
+def unsplit_classes(model: Any) -> tuple[str, ...]:
+    """The names of classes whose modules transformers says must be on one device."""
+    return tuple(model._no_split_modules or ())
+
+
 def attention_implementation(model: Any) -> str:
     """The name under which a model of transformers looks up its attention function, such as "sdpa"."""
     return model.config._attn_implementation
