@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from bertviz_core.errors import ModelError, SettingsError
-from bertviz_core.models.torch_internals import unsplit_classes
 from bertviz_core.settings import QUANTIZED, Offload
 
 LOCK = "lock"  # a file that the process of a folder holds
@@ -101,6 +100,8 @@ def _whole_classes(model: Any) -> list[str]:
     """The names of classes whose parts add up inside, which must be on one device."""
     import torch
 
+    from bertviz_core.models.torch_internals import unsplit_classes
+
     lists = (part for part in model.modules() if isinstance(part, torch.nn.ModuleList))
     layers = {type(layer).__name__ for each in lists for layer in each}
     return sorted(layers.union(unsplit_classes(model)))
@@ -161,9 +162,16 @@ def _no_room(error: BaseException) -> ModelError:
 def _remove_abandoned() -> None:
     """Remove folders of processes that have ended without removing them."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError), (path / LOCK).open("w") as lock:
-            if path.stat().st_uid == os.getuid() and _try_lock(lock):
-                shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            if _is_own(path):
+                with (path / LOCK).open("r+") as lock:
+                    if _try_lock(lock):
+                        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a folder, and no link to one, belongs to the user of this process; others write to the same place."""
+    return hasattr(os, "getuid") and not path.is_symlink() and path.stat().st_uid == os.getuid()
 
 
 def _try_lock(stream: IO[str]) -> bool:

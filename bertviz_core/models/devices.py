@@ -62,8 +62,9 @@ def rooms(checkpoint: Checkpoint, device: str, dtype: str, offload: Offload = "n
 
 def _too_large(checkpoint: Checkpoint, needed: float, dtype: str, memory: str, free: int) -> ModelError:
     what = f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}"
-    hint = "Choose a smaller model" + (", --dtype bfloat16" if dtype != "bfloat16" else "") + ", or --offload disk."
-    return ModelError(f"{what}, and {free / 1e9:.1f} GB of {memory} memory are free.", hint=hint)
+    ways = ["--dtype bfloat16"] * (dtype == "float32") + ["--offload disk"] * (dtype not in QUANTIZED)
+    hint = " or ".join([", ".join(["Choose a smaller model", *ways[:-1]]), *ways[-1:]])
+    return ModelError(f"{what}, and {free / 1e9:.1f} GB of {memory} memory are free.", hint=f"{hint}.")
 
 
 def _free_memory(device: str) -> dict[str, int]:
