@@ -53,7 +53,7 @@ def rooms(checkpoint: Checkpoint, device: str, dtype: str, offload: Offload = "n
     if short is None:
         return None
     found: Rooms = {number: int(ROOM * size) for number, size in enumerate(gpus)}
-    if may_wait:
+    if may_wait and "the machine's" in free:
         found["cpu"] = int(ROOM * free["the machine's"])
     if not may_spread or (sum(found.values()) < needed and not (may_wait and offload == "disk")):
         raise _too_large(checkpoint, needed, dtype, short, sum(gpus) if len(gpus) > 1 else free[short])

@@ -384,8 +384,9 @@ def _copy(model: Any) -> Any:
     shared: dict[int, Any] = {id(each): each for each in maps}
     shared |= {id(each): torch.nn.Parameter(_data(each), requires_grad=False) for each in model.parameters()}
     copied = deepcopy(model, shared)
+    take_off = remove_guards if is_dispatched(model) else restore_forward
     for part in copied.modules():
-        (remove_guards if is_dispatched(model) else restore_forward)(part)
+        take_off(part)
     return copied
 
 
