@@ -70,7 +70,7 @@ class Console:
         """The model's files, downloaded after their size is printed where they are not on this machine."""
         return checkpoint_of(self.model, self.revision, quiet=self.quiet)
 
-    def loaded(self, checkpoint: Checkpoint) -> AttentionModel:
+    def load_model(self, checkpoint: Checkpoint) -> AttentionModel:
         """A model, where its device and weights are to be."""
         return load(checkpoint, self.device, self.dtype, offload=self.execution().offload)
 

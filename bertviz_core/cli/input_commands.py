@@ -74,7 +74,7 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
         if example.words is None:
             hint = 'Give JSON objects with "words", or omit --word-level.'
             raise SettingsError("--word-level needs inputs that are given as `words`.", where=example.where, hint=hint)
-    model = with_weights(console.loaded(console.checkpoint()), inputs.settings.weights)
+    model = with_weights(console.load_model(console.checkpoint()), inputs.settings.weights)
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
@@ -106,7 +106,7 @@ def attention(
     chosen.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
     example = FirstSegments(inputs).pick(item)
-    model = with_weights(console.loaded(checkpoint), inputs.settings.weights)
+    model = with_weights(console.load_model(checkpoint), inputs.settings.weights)
     single = single_input.OneInput(example, layout_of(example, inputs.tokens))
     for notice in single.notices(model):
         console.say(notice)

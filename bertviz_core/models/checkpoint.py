@@ -219,7 +219,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     """
     import torch
 
-    from bertviz_core.models.dispatched import stored
+    from bertviz_core.models.dispatched import read_weight
     from bertviz_core.models.in_memory_fingerprint import (
         check_attention_functions,
         check_parts,
@@ -242,7 +242,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
         if storage not in sizes:
             sizes[storage] = tensor.numel()
             total.update(f"{name} {tensor.dtype} {shape}\n".encode())
-            values = stored(model, name) if tensor.is_meta else tensor.detach()
+            values = read_weight(model, name) if tensor.is_meta else tensor.detach()
             total.update(values.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     size = sum(sizes.values())
     config |= common_numbers(model.config)

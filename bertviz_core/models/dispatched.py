@@ -42,7 +42,7 @@ def main_device(model: Any) -> str:
     return str(next(model.parameters()).device)
 
 
-def stored(model: Any, name: str) -> Tensor:
+def read_weight(model: Any, name: str) -> Tensor:
     """A weight of any shape, by its name in a model or a module, also where it waits elsewhere; in its own type.
 
     Raises:
@@ -64,19 +64,19 @@ def stored(model: Any, name: str) -> Tensor:
 
 def weight_of(module: Any, device: Any, name: str = "weight") -> Tensor | None:
     """A module's own weight of any shape, on a device; None where the module has none of this name."""
-    return None if getattr(module, name, None) is None else stored(module, name).to(device)
+    return None if getattr(module, name, None) is None else read_weight(module, name).to(device)
 
 
 def gather_outputs(module: Any, device: str) -> None:
     """Let a module of a dispatched model give its outputs on one device."""
 
     def gather(_module: Any, _args: Any, output: Any) -> Any:
-        return moved(output, device)
+        return move(output, device)
 
     module.register_forward_hook(gather)
 
 
-def moved(values: Any, device: str) -> Any:
+def move(values: Any, device: str) -> Any:
     """Tensors on a device, also those in what a model of transformers returns."""
     import torch
 
@@ -84,9 +84,9 @@ def moved(values: Any, device: str) -> Any:
         return values.to(device)
     if isinstance(values, dict):  # The outputs of transformers are dictionaries that are filled by their fields.
         for name, value in values.items():
-            values[name] = moved(value, device)
+            values[name] = move(value, device)
         return values
-    return tuple(moved(each, device) for each in values) if isinstance(values, tuple) else values
+    return tuple(move(each, device) for each in values) if isinstance(values, tuple) else values
 
 
 def check_copies(model: Any, name: str) -> None:
@@ -125,7 +125,7 @@ def reread_weights(model: Any) -> Iterator[None]:
         if isinstance(packed, torch.Tensor):
             return packed
         module, name, device, layout = packed
-        return stored(module, name).to(device).as_strided(*layout)
+        return read_weight(module, name).to(device).as_strided(*layout)
 
     with ExitStack() as hooks:
         for part in model.modules():

@@ -15,7 +15,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.ablation import Restart, RunLayer
 from bertviz_core.models.attention import AttentionInternals, LayerAttention, forward
-from bertviz_core.models.dispatched import stored, weight_of
+from bertviz_core.models.dispatched import read_weight, weight_of
 from bertviz_core.models.families import WEIGHT_NAMES, WeightNames
 from bertviz_core.models.model import (
     OF_WEIGHTS,
@@ -59,7 +59,7 @@ class LayerWeights:
     @property
     def gain(self) -> Tensor | None:
         """(width of the model,) what the norm before them multiplies by; None without such a norm."""
-        return None if self.norm is None else stored(self.norm, "weight").to(self.query.device).float()
+        return None if self.norm is None else read_weight(self.norm, "weight").to(self.query.device).float()
 
     @property
     def is_centered(self) -> bool:
@@ -111,7 +111,7 @@ def _layer_weights(model: AttentionModel, names: WeightNames, number: int) -> La
     query_bias, key_bias, value_bias = (_by_head(bias[:, None], model.heads, width)[:, 0] for bias in biases)
     attention = layer.get_submodule(names.output.rpartition(".")[0])
     if hasattr(attention, "q_norm"):
-        of_query, of_key = (stored(norm, "weight").to(query) for norm in (attention.q_norm, attention.k_norm))
+        of_query, of_key = (read_weight(norm, "weight").to(query) for norm in (attention.q_norm, attention.k_norm))
         query, query_bias = (part * of_query for part in (query, query_bias))
         key, key_bias = (part * of_key for part in (key, key_bias))
     return LayerWeights(
@@ -250,7 +250,7 @@ class Vocabulary:
     @cached_property
     def readers(self) -> Tensor:
         """(word, width) W_U as it reads the residual stream: with the norm's gain, without what the norm takes away."""
-        words = self.unembedding * stored(self.norm, "weight").to(self.unembedding)
+        words = self.unembedding * read_weight(self.norm, "weight").to(self.unembedding)
         return words - words.mean(-1, keepdim=True) if self.is_centered else words
 
     @cached_property
@@ -273,7 +273,7 @@ def vocabulary(model: AttentionModel) -> Vocabulary | None:
     names = WEIGHT_NAMES[str(model.checkpoint.config["model_type"])]
     words, embeddings = model.language_model.get_output_embeddings(), model.encoder.get_input_embeddings()
     bias = weight_of(words, model.device, "bias")
-    embedding, unembedding = (stored(each, "weight").to(model.device) for each in (embeddings, words))
+    embedding, unembedding = (read_weight(each, "weight").to(model.device) for each in (embeddings, words))
     return Vocabulary(
         embedding=embedding.float(),
         unembedding=unembedding.float(),

@@ -12,7 +12,7 @@ from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.dispatched import stored
+from bertviz_core.models.dispatched import read_weight
 from bertviz_core.models.families import LAYER_NAMES, WEIGHT_NAMES
 from bertviz_core.settings import Weights
 
@@ -202,7 +202,7 @@ def linear_matrix(module: Any, model: AttentionModel) -> Tensor | None:
     from bertviz_core.models.torch_internals import computes_as_its_class
 
     if computes_as_its_class(module) and type(module) in (torch.nn.Linear, Conv1D):
-        weight = stored(module, "weight").to(model.device)
+        weight = read_weight(module, "weight").to(model.device)
         return weight.T if type(module) is Conv1D else weight
     size = getattr(module, "in_features", model.encoder.config.hidden_size)
     identity = torch.eye(size, device=model.device, dtype=model.encoder.dtype)

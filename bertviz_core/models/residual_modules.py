@@ -11,7 +11,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
 from bertviz_core.inputs.tensors import at_least_float32
-from bertviz_core.models.dispatched import stored, weight_of
+from bertviz_core.models.dispatched import read_weight, weight_of
 from bertviz_core.models.model import AttentionModel, linear_matrix, running, word_scores
 from bertviz_core.models.residual import FrozenNorm, ResidualStream, Written, hooked, of_this_thread
 
@@ -61,7 +61,7 @@ def _modules(model: AttentionModel) -> ResidualStream:
         lacking = "layers" if stack is None else "last norm" if final is None else "unembedding"
         raise _no_sum(model, f"its {lacking} cannot be found by name")
     projections = [_named(layer, PROJECTIONS) for layer in stack]
-    unembedding = stored(head, "weight").to(model.device)
+    unembedding = read_weight(head, "weight").to(model.device)
     like = torch.zeros(unembedding.shape[1], dtype=unembedding.dtype, device=unembedding.device)
     after = {number: _norm_of_attention(layer) for number, layer in enumerate(stack)}
     bias = weight_of(head, model.device, "bias")

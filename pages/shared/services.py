@@ -138,12 +138,12 @@ def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
             wait_for(opening)
     opening.result()
     with place.container(), st.spinner("Loading the model"):
-        opened = loaded(checkpoint, dtype)
+        opened = load_model(checkpoint, dtype)
     place.empty()
     return opened
 
 
-def loaded(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+def load_model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """A model of this server's cache, which is loaded if it is not there."""
     return loaded_models().get(checkpoint, dtype, offload=app_offload())
 
@@ -159,7 +159,7 @@ def wait_for(work: Future[Any]) -> None:
 def model_in_background(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """A loaded model, for work in the background; raises ModelError as `model` does."""
     first_openings().open(checkpoint, dtype).result()
-    return loaded(checkpoint, dtype)
+    return load_model(checkpoint, dtype)
 
 
 _by_content: dict[str | type, Callable[[Any], Any]] = {
