@@ -31,7 +31,7 @@ from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview.stored_results import completed, results_of
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import Execution, Offload, Settings, offload_of
 from bertviz_core.viewer.input_attention import InputView, apply_view
 
 _models = LoadedModels()  # of `attention`
@@ -43,6 +43,7 @@ def analyze(
     model: Model = "demo",
     corpus: Corpus | None = None,
     device: str = "auto",
+    offload: Offload = "none",
     batch_tokens: int | None = None,
     store: str | Path | bool = True,
     **options: Any,
@@ -57,6 +58,8 @@ def analyze(
             as a JSON corpus has them; or an object of spaCy, Stanza, conllu, datasets or pandas. An iterator of such
             entries does as well as a list, and is read once. The sample of the analysis's kind where it is None.
         device: "auto", "cpu", "cuda" or "mps". A model in memory stays where it is under "auto".
+        offload: Where weights of a model from files wait for which the GPUs have no room: in memory under "cpu", or,
+            where that has none either, on the disk under "disk".
         batch_tokens: Tokens per batch; the device decides where it is None.
         store: True for the store that the command line and the app use, a folder for another one, False for none.
         **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options, among them
@@ -75,7 +78,7 @@ def analyze(
     if definition is None:
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, own, view = _request(definition, model, corpus, options)
-    execution = Execution(device, batch_tokens)
+    execution = Execution(device, batch_tokens, offload=offload_of(offload, "offload"))
     _check(request, view)
     opened = _store(store) if store and not request.checkpoint.unknown_code else None
     request = completed(own, request, opened)
@@ -102,12 +105,13 @@ def attention(
     special: bool = True,
     max_length: int = 128,
     device: str = "auto",
+    offload: Offload = "none",
     dtype: str = "float32",
 ) -> AttentionLines:
     """Run a model on one input and return its attention as lines to show.
 
     Args:
-        model, device, dtype: As in `analyze`.
+        model, device, offload, dtype: As in `analyze`.
         text: A sentence, or its words, each of which stays one whatever is in it; an empty one is unknown.
         second: Another text, or its words, as segment B.
         head: The head shown first, as "3-5" or (3, 5), counted from 1, "L2H4" or "2.4", counted from 0, or a `Head`;
@@ -129,7 +133,7 @@ def attention(
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
     texts = _text_or_words(text, "text"), _text_or_words(second, "second")
-    loaded = _loaded(model, checkpoint, device, dtype)
+    loaded = _loaded(model, checkpoint, device, dtype, offload)
     single = single_input.from_text(*texts, loaded.tokens, settings)
     maps = single_input.attention(loaded, single.example)
     shown = apply_view(single.layout, maps, InputView(words=words, special=special))
@@ -148,6 +152,7 @@ def head(
     mode: str = "corrected",
     weights: str = "attention",
     device: str = "auto",
+    offload: Offload = "none",
     store: str | Path | bool | None = True,
 ) -> HeadSummary:
     """All that the stored results of a model say of one head, each analysis on its largest corpus.
@@ -156,7 +161,7 @@ def head(
     sentence or passage shows what it finds.
 
     Args:
-        model, device: As in `analyze`.
+        model, device, offload: As in `analyze`.
         head: In any form that `attention` takes, such as "5-4" or "L4H3".
         mode, weights: Those of the stored results.
         store: True, or None, for the store that the command line and the app use; a folder for another one.
@@ -181,7 +186,7 @@ def head(
 
     def draw_lines() -> CaptionedSvg | None:
         clear = clear_input_of(results, shown)
-        return lines(_loaded(model, checkpoint, device, clear.settings.dtype), clear) if clear else None
+        return lines(_loaded(model, checkpoint, device, clear.settings.dtype, offload), clear) if clear else None
 
     return HeadSummary(shown, draw_lines)
 
@@ -195,6 +200,7 @@ def report(
     coreference: Corpus | Literal[False] | None = None,
     pairs: Corpus | Literal[False] | None = None,
     device: str = "auto",
+    offload: Offload = "none",
     store: str | Path | bool = True,
     **settings: Any,
 ) -> Path:
@@ -206,7 +212,7 @@ def report(
         out: `x.html`, one self-contained page.
         text, treebank, coreference, pairs: Corpora of sections 3 and 6, of 4.2 and 5, and of 4.3, and minimal pairs, as
             in `analyze`; the sample where one is None, none where it is False.
-        model, device: As in `analyze`.
+        model, device, offload: As in `analyze`.
         store: As in `analyze`; with False everything is computed, including what ships with the project.
         **settings: `max_length`, `limit`, `seed`, `mode` and `dtype`.
 
@@ -224,7 +230,8 @@ def report(
     with temporary_store() if is_temporary else nullcontext(_store(store)) as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
-        failed = request.compute(opened, Execution(device), load=load_from_memory(model, checkpoint))
+        execution = Execution(device, offload=offload_of(offload, "offload"))
+        failed = request.compute(opened, execution, load=load_from_memory(model, checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
 
@@ -248,9 +255,9 @@ def _text_or_words(value: str | Sequence[str], name: str) -> str | list[str]:
     return words
 
 
-def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
+def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str, offload: Offload) -> AttentionModel:
     if isinstance(model, str | Path):
-        return _models.get(checkpoint, dtype, device)
+        return _models.get(checkpoint, dtype, device, offload_of(offload, "offload"))
     return model_in_memory(model, checkpoint, device, dtype)
 
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -14,8 +15,12 @@ Mode = Literal["corrected", "paper"]
 MODES: tuple[Mode, ...] = ("corrected", "paper")
 Weights = Literal["attention", "norms"]
 WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
-DTYPES = ("float32", "bfloat16")
+Dtype = Literal["float32", "bfloat16", "int8", "nf4"]
+DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "int8", "nf4")
+QUANTIZED = ("int8", "nf4")  # those of 8 and of 4 bits, which bitsandbytes computes with
 DEVICES = ("auto", "cpu", "cuda", "mps")
+Offload = Literal["none", "cpu", "disk"]
+OFFLOADS: tuple[Offload, ...] = ("none", "cpu", "disk")
 T = TypeVar("T")
 YES = ("1", "true", "yes", "on")
 NO = ("", "0", "false", "no", "off")
@@ -32,7 +37,7 @@ class Settings:
         seed: The seed of every random choice.
         mode: "corrected" follows the text of the paper, "paper" the authors' released code (docs/methods.md).
         dtype: The type of the parameters, one of DTYPES; softmax and statistics are float32 and sums float64 in any
-            case.
+            case. Of one of QUANTIZED that of the linear layers, beside bfloat16.
         weights: "attention", or "norms": the weights times the lengths of the vectors that they carry (docs/methods.md,
             section 11).
     """
@@ -78,21 +83,44 @@ class Execution:
         workers: The number of processes that share the work; 0 for this one alone, or as many as a cluster has room
             for.
         ray: The address of a running Ray cluster; empty for none.
+        offload: Where weights wait for which the GPUs have no room: in memory ("cpu"), or those for which that has none
+            either on the disk ("disk").
     """
 
     device: str = "auto"
     batch_tokens: int | None = None
     workers: int = 0
     ray: str = ""
+    offload: Offload = "none"
 
 
 def app_execution() -> Execution:
-    """How the app computes: with BERTVIZ_WORKERS workers, at BERTVIZ_RAY; raises SettingsError for other values."""
+    """How the app computes: with BERTVIZ_WORKERS workers, at BERTVIZ_RAY, with weights that wait where BERTVIZ_OFFLOAD
+    says; raises SettingsError for other values."""
     text = os.getenv("BERTVIZ_WORKERS", "0")
     workers = small_int(text)
     if workers is None or workers >= 100_000:
         raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")
-    return Execution(workers=workers, ray=os.getenv("BERTVIZ_RAY", ""))
+    return Execution(workers=workers, ray=os.getenv("BERTVIZ_RAY", ""), offload=app_offload())
+
+
+def app_offload() -> Offload:
+    """Where weights of the app's models wait; raises SettingsError for another value of BERTVIZ_OFFLOAD."""
+    return offload_of(os.getenv("BERTVIZ_OFFLOAD", "").strip().lower() or "none", "BERTVIZ_OFFLOAD")
+
+
+def offload_of(text: str, name: str = "--offload") -> Offload:
+    """One of OFFLOADS; raises SettingsError, with the `name` of the option, for another text."""
+    for offload in OFFLOADS:
+        if text == offload:
+            return offload
+    raise SettingsError(f"{name} is {text[:40]!r}.", hint=f"Choose one of {', '.join(OFFLOADS)}.")
+
+
+def offered_dtypes() -> tuple[Dtype, ...]:
+    """The types for which the packages are installed."""
+    has_both = all(map(find_spec, ("accelerate", "bitsandbytes")))
+    return tuple(each for each in DTYPES if has_both or each not in QUANTIZED)
 
 
 HUB_SECONDS = 15.0  # for a question to the hub, as a whole

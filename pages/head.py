@@ -136,7 +136,7 @@ def run_model() -> CaptionedSvg | None:
     """The lines on the clearest input; None without one."""
     if clear is None:
         return None
-    return lines(services.loaded_models().get(selection.checkpoint, clear.settings.dtype), clear)
+    return lines(services.load_model(selection.checkpoint, clear.settings.dtype), clear)
 
 
 def offer_missing(shown: OneHead) -> None:

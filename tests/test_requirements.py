@@ -30,7 +30,7 @@ def test_the_app_has_versions_that_the_library_allows_and_the_constraints_are_of
     versions = {canonicalize_name(name): version for name, version in locked}
     for name, requirement in app.items():
         assert requirement.specifier.contains(versions[name]), name
-    assert set(project["optional-dependencies"]) == {"arrow", "notebook", "ray", "svg"}
+    assert set(project["optional-dependencies"]) == {"arrow", "large", "notebook", "ray", "svg"}
 
 
 def test_the_documents_of_a_release_are_of_this_version() -> None:

@@ -28,7 +28,9 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.models.loading import load
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.settings import Execution, Settings, offload_of
 from bertviz_core.text_display import printable
 
 INPUT = "Files, folders, patterns, or the name of a built-in sample."
@@ -42,7 +44,12 @@ class Console:
     model: Annotated[str, Doc("`demo`, `demo-decoder`, a local folder, or a hub name, also NAME@REVISION.")] = "demo"
     revision: Annotated[str | None, Doc("A hub model's branch, tag or commit.")] = None
     device: Annotated[str, Doc("auto, cpu, cuda or mps.")] = "auto"
-    dtype: Annotated[str, Doc("float32, or bfloat16 for previews.")] = "float32"
+    offload: Annotated[
+        str, Doc("Where weights wait that no GPU has room for: none, cpu (in memory), or disk; needs accelerate.")
+    ] = "none"
+    dtype: Annotated[
+        str, Doc("float32, bfloat16 for previews, or int8 and nf4, of 8 and 4 bits; these need bitsandbytes.")
+    ] = "float32"
     max_length: Annotated[int, Doc("Maximum tokens per input, special tokens included.")] = 128
     limit: Annotated[int | None, Doc("Maximum number of inputs; default: all.")] = None
     seed: Annotated[int, Doc("Random seed.")] = 0
@@ -63,15 +70,19 @@ class Console:
         """The model's files, downloaded after their size is printed where they are not on this machine."""
         return checkpoint_of(self.model, self.revision, quiet=self.quiet)
 
+    def load_model(self, checkpoint: Checkpoint) -> AttentionModel:
+        """A model, where its device and weights are to be."""
+        return load(checkpoint, self.device, self.dtype, offload=self.execution().offload)
+
     def settings(self) -> Settings:
         """The settings of the request."""
         return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
 
     def execution(self) -> Execution:
-        """How it is computed; raises SettingsError for a batch without tokens."""
+        """How it is computed; raises SettingsError for a batch without tokens, and for another place of weights."""
         if self.batch_tokens is not None and self.batch_tokens < 1:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
-        return Execution(self.device, self.batch_tokens, self.workers, self.ray)
+        return Execution(self.device, self.batch_tokens, self.workers, self.ray, offload_of(self.offload))
 
     def request(self, analysis: Analysis[Any, Any], options: Options, files: dict[str, Source]) -> Request:
         """The request of an analysis; `files` are further ones, by role. Raises InputError before a model is loaded."""

@@ -107,7 +107,7 @@ def overview(
 
 
 @app.command("head")
-@partial(with_console, without={field.name for field in fields(Console)} - USED - {"device"})
+@partial(with_console, without={field.name for field in fields(Console)} - USED - {"device", "offload"})
 def one_head(
     console: Console,
     head: Annotated[str, typer.Argument(help="A head, such as 5-4, counted from 1, or L4H3, counted from 0.")],
@@ -123,7 +123,10 @@ def one_head(
 
     def draw_lines() -> CaptionedSvg | None:
         clear = clear_input_of(results, shown)
-        return lines(load(model, console.device, clear.settings.dtype), clear) if clear else None
+        if clear is None:
+            return None
+        offload = console.execution().offload
+        return lines(load(model, console.device, clear.settings.dtype, offload=offload), clear)
 
     console.write(lambda suffix: to_bytes(shown, suffix, draw_lines), partial(to_text, shown))
 

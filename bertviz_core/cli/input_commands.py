@@ -22,13 +22,13 @@ from bertviz_core.inputs.encoded_corpus import Reading
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input
-from bertviz_core.models.loading import load, load_tokens
+from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.model import with_weights
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 from bertviz_core.viewer.input_attention import InputView, apply_view
 
 NO_JOB = ("workers", "ray", "store", "no_store")  # unused where nothing is distributed or stored
-NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")  # unused where no model runs
+NO_MODEL = (*NO_JOB, "device", "offload", "dtype", "batch_tokens", "weights")  # unused where no model runs
 
 WordLevel = Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")]
 
@@ -74,7 +74,7 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
         if example.words is None:
             hint = 'Give JSON objects with "words", or omit --word-level.'
             raise SettingsError("--word-level needs inputs that are given as `words`.", where=example.where, hint=hint)
-    model = with_weights(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
+    model = with_weights(console.load_model(console.checkpoint()), inputs.settings.weights)
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
@@ -106,7 +106,7 @@ def attention(
     chosen.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
     example = FirstSegments(inputs).pick(item)
-    model = with_weights(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
+    model = with_weights(console.load_model(checkpoint), inputs.settings.weights)
     single = single_input.OneInput(example, layout_of(example, inputs.tokens))
     for notice in single.notices(model):
         console.say(notice)

@@ -30,6 +30,7 @@ from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models import devices, loading
 from bertviz_core.models.checkpoint import SHIPPED_MODELS, Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
+from bertviz_core.settings import app_offload
 
 MEMORY = 2 << 30  # bytes that reading a tokenizer may take, and those that a model may take beyond its weights
 WEIGHTS_AT_ONCE = 3  # a model's weights may be in memory so many times: as in the file, and while they are converted
@@ -136,7 +137,7 @@ def _seconds(checkpoint: Checkpoint) -> int:
 def _memory(checkpoint: Checkpoint, dtype: str) -> int:
     """Bytes that loading a model may take."""
     size = sum(path.stat().st_size for path in _weights(checkpoint)) + checkpoint.parameters() * devices.BYTES[dtype]
-    return MEMORY + WEIGHTS_AT_ONCE * size
+    return MEMORY + WEIGHTS_AT_ONCE * int(size)
 
 
 def _weights(checkpoint: Checkpoint) -> list[Path]:
@@ -214,7 +215,7 @@ def _open(checkpoint: Checkpoint, dtype: str) -> None:
         tokenizer_file.notices(tokens, tokenizer_folder(checkpoint.folder))
     _print(stage="weights")
     with _limited(_memory(checkpoint, dtype), _seconds(checkpoint), of_a_core=True):
-        loading.load_to_view(checkpoint, "cpu", dtype)
+        loading.load_to_view(checkpoint, "cpu", dtype, app_offload())
 
 
 def _print(**message: Any) -> None:

@@ -14,6 +14,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
 from bertviz_core.inputs.tensors import at_least_float32, device_of_sums, in_float64
+from bertviz_core.models.dispatched import check_gradients, device_of, reread_weights
 from bertviz_core.models.loss import Labels, Predictions, predict_words
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
 
@@ -51,7 +52,7 @@ class AblatedAttention:
             return weights @ value
         off = self.heads[:, layer, :, None, None].to(value.device)  # (row, head, 1, 1)
         if self.keys is not None:
-            return weights.masked_fill(off & self.keys[:, None, None], 0) @ value
+            return weights.masked_fill(off & self.keys[:, None, None].to(value.device), 0) @ value
         output = weights @ value
         if self.uniform:
             return output.where(~off, uniform_weights(weights) @ value)
@@ -70,8 +71,8 @@ def uniform_weights(weights: Tensor) -> Tensor:
 class Restart:
     """Runs a model from the input of any layer.
 
-    It replaces the layers' `forward` meanwhile: no other thread may use the model. Raises ModelError unless each module
-    of a list calls attention once (ALBERT reuses its modules).
+    It replaces the layers' `forward` meanwhile, around that of accelerate where it has put one: no other thread may use
+    the model. Raises ModelError unless each module of a list calls attention once (ALBERT reuses its modules).
 
     Attributes:
         modules: Its layers.
@@ -104,13 +105,21 @@ class Restart:
     @contextmanager
     def layers_run_by(self, run_layer: RunLayer) -> Iterator[None]:
         """Have a function run each layer in a `with` block: it gets the layer's own forward function first."""
+        before = [vars(module).get("forward") for module in self.modules]
         for module in self.modules:
             module.forward = partial(run_layer, module.forward)
         try:
             yield
         finally:
-            for module in self.modules:
-                del module.forward
+            for module, replaced in zip(self.modules, before, strict=True):
+                if replaced is None:
+                    del module.forward
+                else:
+                    module.forward = replaced
+
+    def on_its_device(self, layer: int, inputs: Tensor) -> Tensor:
+        """The input of a layer, (row, token, width), where the layer runs: a model may be on several devices."""
+        return inputs.to(device_of(self.modules[layer]) or inputs.device)
 
 
 @dataclass(frozen=True)
@@ -138,7 +147,7 @@ def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
     outputs: list[Tensor] = []
 
     def record(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        inputs.append(hidden_states.detach())
+        inputs.append(restart.on_its_device(len(inputs), hidden_states.detach()))
         return forward(hidden_states, *args, **kwargs)
 
     def combine(weights: Tensor, value: Tensor) -> Tensor:
@@ -146,12 +155,15 @@ def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
         outputs.append(output if outputs else output.requires_grad_())  # parameters are frozen: the graph begins here
         return output
 
-    with torch.enable_grad(), restart.layers_run_by(record):
+    check_gradients(restart.model.language_model, restart.model.device)
+    rereading = reread_weights(restart.model.language_model)
+    with torch.enable_grad(), restart.layers_run_by(record), rereading:
         total, predictions, _ = predict_words(restart.model, batch, labels, combine=combine)
         gradients = torch.autograd.grad(total, outputs)
     estimates = []
     for output, gradient in zip(outputs, gradients, strict=True):
         size = (at_least_float32(output.detach()) * gradient).sum(-1).abs()  # (row, head, token)
+        size = size.to(batch.row_weights.device)
         estimates.append((size * batch.row_weights[:, None]).sum(-1))
     return WholeModel(predictions, inputs, estimates)
 
@@ -161,7 +173,7 @@ def predict_recorded(restart: Restart, batch: Batch, labels: Labels) -> tuple[Pr
     inputs: list[Tensor] = []
 
     def record(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        inputs.append(hidden_states)
+        inputs.append(restart.on_its_device(len(inputs), hidden_states))
         return forward(hidden_states, *args, **kwargs)
 
     with torch.inference_mode(), restart.layers_run_by(record):
@@ -170,7 +182,8 @@ def predict_recorded(restart: Restart, batch: Batch, labels: Labels) -> tuple[Pr
 
 def mean_outputs(model: AttentionModel, batches: Iterable[Batch]) -> Tensor:
     """(layer, head, width of a head): the mean output of each head over the tokens of batches."""
-    total = torch.zeros((), dtype=torch.float64, device=device_of_sums(model.device))
+    where = device_of_sums(model.device)
+    total = torch.zeros((), dtype=torch.float64, device=where)
     tokens = 0
     for batch in batches:
         sums = list[Tensor]()
@@ -178,7 +191,8 @@ def mean_outputs(model: AttentionModel, batches: Iterable[Batch]) -> Tensor:
 
         def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
             output = weights @ value  # (batch, head, query, width)
-            sums.append((in_float64(output) * in_float64(real)).sum((0, 2)))
+            of_batch = (in_float64(output) * in_float64(real.to(output.device))).sum((0, 2))
+            sums.append(of_batch.to(where))
             return output
 
         with torch.inference_mode(), running(model, batch.ids):

@@ -51,6 +51,11 @@ class AttentionInternals:
     output: Tensor
     mask: Tensor | None = None
 
+    def on(self, device: str) -> "AttentionInternals":
+        """The same on a device: of a model that is on several, layers are observed on that of its embeddings."""
+        tensors = {name: value.to(device) for name, value in vars(self).items() if hasattr(value, "device")}
+        return replace(self, **tensors)
+
 
 @dataclass(frozen=True)
 class LayerAttention:
@@ -238,6 +243,7 @@ def forward(
 
     def observer(scores: AttentionInternals) -> None:
         layer = next(layers)
+        scores = scores.on(model.device)
         attention = replace(_layer_attention(model, layer, scores), mask=masks(scores.mask))
         for observe in observers:
             observe(attention)

@@ -219,6 +219,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     """
     import torch
 
+    from bertviz_core.models.dispatched import read_weight
     from bertviz_core.models.in_memory_fingerprint import (
         check_attention_functions,
         check_parts,
@@ -233,14 +234,16 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     total = hashlib.sha256()
     for described in (stable, _describe_tokenizer(tokenizer), describe_parts(model)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    sizes = {}  # Sizes are by storage, so that tied weights count once.
+    sizes = {}  # Sizes are by storage, so that tied weights count once; those that wait elsewhere have none.
+    tied = getattr(model, "all_tied_weights_keys", None) or {}
     for name, tensor in sorted(model.state_dict().items()):
         shape = tuple(tensor.shape)
-        storage = (tensor.data_ptr(), shape)
+        storage = (tied.get(name, name) if tensor.is_meta else tensor.data_ptr(), shape)
         if storage not in sizes:
             sizes[storage] = tensor.numel()
             total.update(f"{name} {tensor.dtype} {shape}\n".encode())
-            total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+            values = read_weight(model, name) if tensor.is_meta else tensor.detach()
+            total.update(values.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     size = sum(sizes.values())
     config |= common_numbers(model.config)
     name = f"{type(model).__name__} in memory"

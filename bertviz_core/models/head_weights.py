@@ -15,6 +15,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.ablation import Restart, RunLayer
 from bertviz_core.models.attention import AttentionInternals, LayerAttention, forward
+from bertviz_core.models.dispatched import read_weight, weight_of
 from bertviz_core.models.families import WEIGHT_NAMES, WeightNames
 from bertviz_core.models.model import (
     OF_WEIGHTS,
@@ -60,7 +61,7 @@ class LayerWeights:
     @property
     def gain(self) -> Tensor | None:
         """(width of the model,) what the norm before them multiplies by; None without such a norm."""
-        return None if self.norm is None else self.norm.weight.float()
+        return None if self.norm is None else read_weight(self.norm, "weight").to(self.query.device).float()
 
     @property
     def is_centered(self) -> bool:
@@ -70,12 +71,12 @@ class LayerWeights:
     def queries(self, inputs: Tensor) -> Tensor:
         """(head, token, width of a head) of (token, width of the model) vectors after the norm."""
         queries = inputs @ self.query + self.query_bias[:, None]
-        return self.score_norms[0](queries) if self.score_norms else queries
+        return self.score_norms[0](queries).to(queries.device) if self.score_norms else queries
 
     def keys(self, inputs: Tensor) -> Tensor:
         """(head, token, width of a head) keys, likewise."""
         keys = inputs @ self.key + self.key_bias[:, None]
-        return self.score_norms[1](keys) if self.score_norms else keys
+        return self.score_norms[1](keys).to(keys.device) if self.score_norms else keys
 
     @property
     def scorers(self) -> tuple[Tensor, Tensor]:
@@ -83,8 +84,8 @@ class LayerWeights:
         them."""
         if not self.score_norms:
             return self.query, self.key
-        query_norm, key_norm = self.score_norms
-        return self.query * query_norm.weight.float(), self.key * key_norm.weight.float()
+        of_query, of_key = (read_weight(norm, "weight").to(self.query) for norm in self.score_norms)
+        return self.query * of_query, self.key * of_key
 
     def readers(self, matrix: Tensor) -> Tensor:
         """(head, width of the model, width of a head) a query's, a key's or a value's matrix as it reads the residual
@@ -165,7 +166,7 @@ def _linear(module: Any, model: AttentionModel) -> tuple[Tensor, Tensor]:
         raise _unreadable(model, f"a projection is no linear layer ({type(module).__name__})")
     with torch.inference_mode():
         zeros = torch.zeros(1, matrix.shape[1], device=model.device, dtype=model.encoder.dtype)
-        return matrix.float(), module(zeros)[0].float().clone()
+        return matrix.float(), module(zeros)[0].to(model.device).float().clone()
 
 
 def _by_head(matrix: Tensor, heads: int, width: int) -> Tensor:
@@ -183,7 +184,8 @@ def _rotations(model: AttentionModel, attention: Any, width: int) -> dict[int, T
         return dict.fromkeys(OFFSETS, identity)
     positions = torch.arange(OFFSETS[-1] + 1, device=model.device)[None]
     with torch.inference_mode():
-        cosines, sines = (each[0].float() for each in model.encoder.rotary_emb(identity[None], positions))
+        turned = model.encoder.rotary_emb(identity[None], positions)
+        cosines, sines = (each[0].to(model.device).float() for each in turned)
     by_offset = [_rotate(identity, cosines[offset], sines[offset]) for offset in OFFSETS]
     return {offset: turn @ by_offset[0].T for offset, turn in zip(OFFSETS, by_offset, strict=True)}
 
@@ -210,7 +212,9 @@ def _gap(model: AttentionModel, names: WeightNames, weights: Sequence[LayerWeigh
     with ExitStack() as hooks:
         for number in range(model.layers):
             reader = _layer(model, names, number).get_submodule(names.readers[0])
-            hook = reader.register_forward_pre_hook(lambda _, given: inputs.append(given[0][0].float()))
+            hook = reader.register_forward_pre_hook(
+                lambda _, given: inputs.append(given[0][0].to(model.device).float())
+            )
             hooks.callback(hook.remove)
         forward(model, batch, observe)
     gaps = [
@@ -263,13 +267,13 @@ class Vocabulary:
     @cached_property
     def readers(self) -> Tensor:
         """(word, width) W_U as it reads the residual stream: with the norm's gain, without what the norm takes away."""
-        words = self.unembedding * self.norm.weight.float()
+        words = self.unembedding * read_weight(self.norm, "weight").to(self.unembedding)
         return words - words.mean(-1, keepdim=True) if self.is_centered else words
 
     @cached_property
     def constant(self) -> Tensor:
         """(word,) what every logit has besides: of the norm's bias, and the unembedding's."""
-        bias = getattr(self.norm, "bias", None)
+        bias = weight_of(self.norm, self.unembedding.device, "bias")
         of_norm = self.unembedding.new_zeros(len(self.unembedding)) if bias is None else self.unembedding @ bias.float()
         return of_norm if self.bias is None else of_norm + self.bias
 
@@ -284,11 +288,12 @@ def vocabulary(model: AttentionModel) -> Vocabulary | None:
     if not (model.causal and model.language_model is not None and predicts_next_words(model.checkpoint)):
         return None
     names = WEIGHT_NAMES[str(model.checkpoint.config["model_type"])]
-    words = model.language_model.get_output_embeddings()
-    bias = getattr(words, "bias", None)
+    words, embeddings = model.language_model.get_output_embeddings(), model.encoder.get_input_embeddings()
+    bias = weight_of(words, model.device, "bias")
+    embedding, unembedding = (read_weight(each, "weight").to(model.device) for each in (embeddings, words))
     return Vocabulary(
-        embedding=model.encoder.get_input_embeddings().weight.float(),
-        unembedding=words.weight.float(),
+        embedding=embedding.float(),
+        unembedding=unembedding.float(),
         bias=None if bias is None else bias.float(),
         norm=model.encoder.get_submodule(names.final_norm),
     )
@@ -314,4 +319,4 @@ def after_first_layer(model: AttentionModel, ids: Tensor, embedding: Tensor) -> 
     restart = Restart(model)
     with torch.inference_mode(), restart.layers_run_by(run), running(model, ids[:, None]):
         model.encoder(input_ids=ids[:, None], attention_mask=torch.ones_like(ids[:, None]))
-    return outputs[0][:, 0].float()
+    return outputs[0][:, 0].to(model.device).float()

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from bertviz_core.errors import ModelError
+from bertviz_core.models.dispatched import has_waiting_weights
 from bertviz_core.models.torch_internals import (
     attention_implementation,
     computes_as_its_class,
@@ -29,7 +30,7 @@ VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation
 VOLATILE |= {"_compiled_call_impl", "_is_torch_compile", "_is_accelerate_prepared"}
 # Classes that run the model inside them as it is, compiled or in several places, and where it is in them.
 WRAPPERS = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
-WHOLE = "Load the model whole, with from_pretrained and without device_map."
+WHOLE = "Load the model with from_pretrained."
 BEFORE = "Give the model that it was made of, before it was quantized."
 OF_LONGEST_INPUT = ("inv_freq", "max_seq_len_cached")  # buffers of rotary positions that each input decides anew
 
@@ -203,10 +204,9 @@ def check_parts(model: torch.nn.Module) -> None:
     and for one whose forward function was replaced so that it cannot be found again."""
     name = type(model).__name__
     unloaded = [weight for weight, values in model.named_parameters() if values.is_meta]
-    if unloaded:
-        is_offloaded = any("_hf_hook" in vars(part) for part in model.modules())
-        where = "offloaded by accelerate" if is_offloaded else "on the device `meta`, which holds no numbers"
-        raise ModelError(f"Weights of the {name} are {where} ({unloaded[0]} first).", hint=WHOLE)
+    if unloaded and not has_waiting_weights(model):
+        what = f"Weights of the {name} are on the device `meta`, which holds no numbers"
+        raise ModelError(f"{what} ({unloaded[0]} first).", hint=WHOLE)
     if getattr(model, "is_quantized", False):
         raise ModelError(f"The weights of the {name} are quantized.", hint=BEFORE)
     for path, part in model.named_modules():

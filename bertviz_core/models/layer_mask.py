@@ -1,11 +1,14 @@
 """What the mask of a layer leaves its queries to see: in layers of local attention (a sliding window, chunks) less than
 padding and a causal mask do."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
+
+MASKS = 4  # masks that are known at a time: layers share few, but those on other devices have copies of their own
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def mask_of_maps(batch: Batch, weights: Tensor, causal: bool) -> LayerMask | Non
 def layer_masks(batch: Batch, causal: bool) -> Callable[[Tensor | None], LayerMask | None]:
     """`layer_mask` of what is added to the scores of a layer, (batch or 1, 1 or head, query, key), None for nothing; it
     is computed once for all layers that share a mask."""
-    known: list[tuple[Tensor, LayerMask | None]] = []
+    known: deque[tuple[Tensor, LayerMask | None]] = deque(maxlen=MASKS)
 
     def of_layer(added: Tensor | None) -> LayerMask | None:
         if added is None:

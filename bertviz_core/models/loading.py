@@ -2,19 +2,29 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.inputs import tokenizer_file
 from bertviz_core.inputs.tokenizer_file import AS_IN_FILE, FILE
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
-from bertviz_core.models.devices import check_memory, choose_device
+from bertviz_core.models.device_map import (
+    DeviceMap,
+    check_packages,
+    check_places,
+    device_map,
+    place_of_quantized,
+    quantization,
+    weights_folder,
+)
+from bertviz_core.models.devices import choose_device, rooms
+from bertviz_core.models.dispatched import alignments, gather_outputs, is_dispatched, main_device
 from bertviz_core.models.load_report import compare
 from bertviz_core.models.model import (
     DISCRIMINATORS,
@@ -26,13 +36,19 @@ from bertviz_core.models.model import (
 )
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
 from bertviz_core.models.surroundings import in_standard_arithmetic
+from bertviz_core.settings import QUANTIZED, Offload
 
 _loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
 
 @in_standard_arithmetic
 def load(
-    checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
+    checkpoint: Checkpoint,
+    device: str = "auto",
+    dtype: str = "float32",
+    *,
+    language_model: bool = False,
+    offload: Offload = "none",
 ) -> AttentionModel:
     """Load weights and tokenizer, without remote code.
 
@@ -40,29 +56,38 @@ def load(
         device: Where the model runs, one of DEVICES.
         dtype: The type of its parameters, one of DTYPES.
         language_model: Whether the head that predicts words is loaded too.
+        offload: Where weights wait for which the GPUs have no room.
 
     Raises:
         ModelError: It cannot be loaded, or its maps cannot be read.
+        SettingsError: A package is missing that it needs.
     """
     device = choose_device(device)
-    check_memory(checkpoint, device, dtype)
+    room = rooms(checkpoint, device, dtype, offload)
+    check_packages(device, dtype, is_spread=room is not None)
     tokens = load_tokens(checkpoint)
     if language_model:
         require_lm_head(checkpoint)
     with _explained(checkpoint):
-        loaded, notices = _read_weights(checkpoint, dtype, language_model)
+        kind, config = _kind_of(checkpoint, language_model)
+        places = device_map(kind, config, room, dtype) if room else place_of_quantized(device, dtype)
+        check_places(places, checkpoint.name, offload)
+        loaded, notices = _read_weights(checkpoint, kind, config, dtype, places)
+        loaded = loaded if language_model else _encoder_of(loaded)
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
         raise missing_lm_head(checkpoint, "its tokens see those after them")
     return replace(model, notices=(*tokenizer_file.notices(tokens, tokenizer_folder(checkpoint.folder)), *notices))
 
 
-def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
+def load_to_view(
+    checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", offload: Offload = "none"
+) -> AttentionModel:
     """The model, with the head that predicts words if any."""
     try:
-        return load(checkpoint, device, dtype, language_model=True)
+        return load(checkpoint, device, dtype, language_model=True, offload=offload)
     except ModelError:
-        return load(checkpoint, device, dtype)
+        return load(checkpoint, device, dtype, offload=offload)
 
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
@@ -141,12 +166,11 @@ def _check_reads_text(checkpoint: Checkpoint, config: Any) -> None:
     raise ModelError(f"{what}, not text.", hint="Choose an encoder or a decoder of text.")
 
 
-def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, tuple[str, ...]]:
-    """The model with its head, or without, and notices of what is not used; of T5 and its like the encoder alone."""
-    from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
+def _kind_of(checkpoint: Checkpoint, language_model: bool) -> tuple[Any, Any]:
+    """The class of transformers that loads the model with its head, or without, and the configuration."""
+    from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, transformers
     from bertviz_core.models.torch_internals import compute_eagerly, is_known_by
 
-    logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
     config = compute_eagerly(_read_configuration(checkpoint))
     if language_model and predicts_next_words(checkpoint):
@@ -161,20 +185,41 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
         auto = transformers.AutoModelForTextEncoding
     else:
         auto = transformers.AutoModel
-    with _loading:
+    return auto, config
+
+
+def _read_weights(
+    checkpoint: Checkpoint, auto: Any, config: Any, dtype: str, places: DeviceMap | None
+) -> tuple[Any, tuple[str, ...]]:
+    """The model, and notices of what is not used.
+
+    Args:
+        auto: The class of transformers that loads it.
+        dtype: The type of its parameters, one of DTYPES.
+        places: Where each part goes; None for a model that is moved to its device afterwards.
+    """
+    from bertviz_core.models.libraries import logging, torch
+
+    logging.disable_progress_bar()
+    waits = "disk" in (places or {}).values()
+    with _loading, weights_folder() if waits else nullcontext() as folder:
         model, info = auto.from_pretrained(
             checkpoint.folder,
             config=config,
             attn_implementation="eager",
-            dtype=getattr(torch, dtype),
+            dtype=torch.bfloat16 if dtype in QUANTIZED else getattr(torch, dtype),
+            device_map=places,
+            quantization_config=quantization(dtype),
+            offload_folder=folder and str(folder.path),
             use_safetensors=True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # Mismatches are refused below, by name.
             local_files_only=True,
             trust_remote_code=False,  # If this is not set, transformers asks at the terminal.
         )
-    notices = compare(checkpoint, model, info)
-    return model if language_model else _encoder_of(model), notices
+        if folder:
+            folder.keep_for(model)
+    return model, compare(checkpoint, model, info)
 
 
 def prepare(
@@ -202,8 +247,15 @@ def prepare(
     from bertviz_core.models.verification import verify, verify_once
 
     check_attention_functions(loaded)
-    _fuse_activations(loaded.eval().requires_grad_(False).to(device))
+    loaded.eval().requires_grad_(False)
     encoder = _without_head(loaded) if predicts else loaded
+    if is_dispatched(loaded):
+        device = main_device(loaded)
+        for part in dict.fromkeys((encoder, loaded)):
+            gather_outputs(part, device)
+    elif not getattr(loaded, "is_quantized", False):  # What is quantized is loaded to where it stays.
+        loaded.to(device)
+    _fuse_activations(loaded)
     _check_embeddings(encoder, tokens, checkpoint)
     _make_repeatable(encoder)
     model = AttentionModel(
@@ -287,29 +339,55 @@ def model_in_memory(
 
     Raises:
         ModelError: The model has no attention maps, or the tokenizer is of another model.
-        SettingsError: The weights are not loaded.
+        SettingsError: The model is in several places, and `device` names one; or `dtype` is quantized.
     """
     import torch
 
     from bertviz_core.models.in_memory_fingerprint import check_copy, check_parts, unwrapped
-    from bertviz_core.models.torch_internals import restore_forward
 
     model, tokenizer = unwrapped(pair[0]), pair[1]
     check_parts(model)
     check_copy(model)
+    if dtype in QUANTIZED:
+        what = f"A model in memory is not quantized to {dtype}"
+        raise SettingsError(f"{what}.", hint="Save it with save_pretrained, and give its folder.")
     predicts = type(model).__name__.endswith(LM_HEAD_CLASSES) and type(model).__name__ not in DISCRIMINATORS
-    device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
-    shared = {id(each): torch.nn.Parameter(_data(each), requires_grad=False) for each in model.parameters()}
+    place = _place(model, device)
     with _explained(checkpoint):
-        copied = deepcopy(model, shared)
-        for part in copied.modules():
-            restore_forward(part)
-        copied = _cast(copied, device, getattr(torch, dtype))
+        copied = _cast(_copy(model), place, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
         tokens = Tokens(tokenizer, one_text=checkpoint.reads_one_text)
     loaded = copied if predicts else _encoder_of(copied.base_model)
     is_described = not checkpoint.unknown_code
-    return prepare(loaded, tokens, checkpoint, device, predicts=predicts, described=is_described)
+    return prepare(loaded, tokens, checkpoint, place or "cpu", predicts=predicts, described=is_described)
+
+
+def _place(model: Any, device: str) -> str | None:
+    """The device of the copy of a model in memory; None for one in several places, where the copy is too."""
+    if not is_dispatched(model):
+        return str(next(model.parameters()).device) if device == "auto" else choose_device(device)
+    if device != "auto":
+        what = f"The model is in several places, and not moved to {device}"
+        raise SettingsError(f"{what}.", hint='Give device="auto", under which it stays where it is.')
+    return None
+
+
+def _copy(model: Any) -> Any:
+    """A copy that shares its weights, also those that wait elsewhere; without what accelerate has put around the model,
+    unless that is in several places."""
+    import torch
+
+    from bertviz_core.models.torch_internals import remove_guards, restore_forward
+
+    hooks = [hook for part in model.modules() for hook in alignments(part)]
+    maps = [each for hook in hooks for each in (hook.weights_map, hook.tied_params_map) if each is not None]
+    shared: dict[int, Any] = {id(each): each for each in maps}
+    shared |= {id(each): torch.nn.Parameter(_data(each), requires_grad=False) for each in model.parameters()}
+    copied = deepcopy(model, shared)
+    take_off = remove_guards if is_dispatched(model) else restore_forward
+    for part in copied.modules():
+        take_off(part)
+    return copied
 
 
 def _encoder_of(model: Any) -> Any:
@@ -323,13 +401,14 @@ def _data(parameter: Any) -> Any:
     return parameter.data.clone() if parameter.is_inference() else parameter.data
 
 
-def _cast(model: Any, device: str, dtype: Any) -> Any:
-    """The model there and in this type, but for rotary frequencies, which stay exact as in a model from files."""
+def _cast(model: Any, device: str | None, dtype: Any) -> Any:
+    """The model there, None for where it is, and in this type, but for rotary frequencies, which stay exact as in a
+    model from files."""
     from bertviz_core.models.torch_internals import unsaved_buffers
 
     exact = [(part, name, buffer) for part in model.modules() for name, buffer in unsaved_buffers(part).items()]
     model.to(device=device, dtype=dtype)
     for part, name, buffer in exact:
         if name.endswith("inv_freq"):
-            setattr(part, name, buffer.to(device))
+            setattr(part, name, buffer if device is None else buffer.to(device))
     return model

@@ -16,6 +16,7 @@ from bertviz_core.inputs.tensors import at_least_float32
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import AttentionInternals
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.dispatched import check_gradients, reread_weights
 from bertviz_core.models.layer_mask import leaves_visible
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
 from bertviz_core.models.surroundings import in_standard_arithmetic
@@ -168,7 +169,7 @@ def backward(
         observers: Each gets every layer once, the last first.
 
     Raises:
-        ModelError: The gradient does not reach every layer.
+        ModelError: The gradient does not reach every layer, or is not right.
     """
     layers, maps = 0, _MapsInGraph(model)
 
@@ -177,17 +178,19 @@ def backward(
         layers += 1
         layer_gradient = LayerGradient(
             layer=layer,
-            weights=at_least_float32(values.pop()),
-            gradient=at_least_float32(gradient),
+            weights=at_least_float32(values.pop()).to(model.device),
+            gradient=at_least_float32(gradient).to(model.device),
             predictions=predictions,
-            visible=maps.visible[layer],
+            visible=maps.visible[layer].to(model.device),
         )
         for observe in observers:
             observe(layer_gradient)
 
     shown, labels = mask_and_label(batch, targets)
     options: dict[str, Any] = {"observer": maps.observe} if model.observable else {"output_attentions": True}
-    with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(maps.begin):
+    check_gradients(model.language_model, model.device)
+    start = model.encoder.get_input_embeddings().register_forward_hook(maps.begin)
+    with torch.enable_grad(), start, reread_weights(model.language_model):
         total, predictions, output = predict_words(model, shown, labels, **options)
         if not model.observable:
             maps.read(output.attentions)

@@ -12,6 +12,7 @@ from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.dispatched import read_weight
 from bertviz_core.models.families import LAYER_NAMES, WEIGHT_NAMES
 from bertviz_core.settings import Weights
 
@@ -193,22 +194,25 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
 
 
 def linear_matrix(module: Any, model: AttentionModel) -> Tensor | None:
-    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, as it computes. None where
-    it is not linear."""
+    """(output, input) what a linear layer multiplies by; with adapters in place, with hooks, or quantized, as it
+    computes. None where it is not linear."""
     import torch
     from transformers.pytorch_utils import Conv1D  # GPT-2's kind of linear layer
 
     from bertviz_core.models.torch_internals import computes_as_its_class
 
     if computes_as_its_class(module) and type(module) in (torch.nn.Linear, Conv1D):
-        return module.weight.T if type(module) is Conv1D else module.weight
+        weight = read_weight(module, "weight").to(model.device)
+        return weight.T if type(module) is Conv1D else weight
     size = getattr(module, "in_features", model.encoder.config.hidden_size)
     identity = torch.eye(size, device=model.device, dtype=model.encoder.dtype)
     tried = torch.randn(8, size, generator=torch.Generator().manual_seed(0)).to(identity)
     with torch.inference_mode():
-        bias = module(torch.zeros_like(identity[:1]))
-        matrix = module(identity) - bias
-        gap = (tried @ matrix + bias - module(tried)).abs().max() / module(tried).abs().max()
+        bias, matrix, expected = (
+            module(each).to(model.device) for each in (torch.zeros_like(identity[:1]), identity, tried)
+        )
+        matrix = matrix - bias
+        gap = (tried @ matrix + bias - expected).abs().max() / expected.abs().max()
     return matrix.T.clone() if gap <= (1e-4 if identity.dtype.itemsize > 2 else 0.05) else None
 
 

@@ -39,7 +39,8 @@ class FrozenNorm:
         """
         signs = torch.ones_like(like)
         signs[1::2] = -1
-        zero, one, shifted = (at_least_float32(module(each)) for each in (torch.zeros_like(like), signs, signs + 1))
+        tried = (torch.zeros_like(like), signs, signs + 1)
+        zero, one, shifted = (at_least_float32(module(each)).to(like.device) for each in tried)
         is_centered = bool((shifted - one).abs().max() < 0.01 * (one - zero).abs().max())
         epsilon = getattr(module, "eps", None) or getattr(module, "variance_epsilon", None)
         return cls(module, (one - zero) * signs, zero, is_centered, epsilon**-0.5 if epsilon else nan)
@@ -143,19 +144,20 @@ class ResidualStream:
         """Record what the pass of a `with` block writes, with MLPs where they are asked for; passes of other threads,
         which may use the model meanwhile, are not recorded."""
         written = Written()
+        device = self.mean.device  # A model may be on several.
 
         def embed(_module: Any, args: Any, kwargs: Any) -> None:
-            written.embedded = (args[0] if args else kwargs["hidden_states"]).clone()
+            written.embedded = (args[0] if args else kwargs["hidden_states"]).clone().to(device)
 
         def project(_module: Any, args: Any) -> None:
-            written.heads.append(args[0])
+            written.heads.append(args[0].to(device))
 
         def add_mlp(_module: Any, _args: Any, output: Any) -> None:
             value = output[0] if isinstance(output, tuple) else output
-            written.mlps.append(value.clone())  # Falcon adds to it in place.
+            written.mlps.append(value.clone().to(device))  # Falcon adds to it in place.
 
         def end(_module: Any, args: Any, output: Any) -> None:
-            written.final = (args[0], output)
+            written.final = (args[0].to(device), output.to(device))
 
         with ExitStack() as hooks:
             hooks.enter_context(hooked(self.first.register_forward_pre_hook(of_this_thread(embed), with_kwargs=True)))
@@ -164,7 +166,7 @@ class ResidualStream:
             for layer, norm in self.norms.items():
 
                 def rescale(_module: Any, args: Any, output: Any, layer: int = layer) -> None:
-                    written.attention[layer] = (args[0], output)
+                    written.attention[layer] = (args[0].to(device), output.to(device))
 
                 hooks.enter_context(hooked(norm.module.register_forward_hook(of_this_thread(rescale))))
             for module in self.mlps if mlps else ():

@@ -11,6 +11,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
 from bertviz_core.inputs.tensors import at_least_float32
+from bertviz_core.models.dispatched import read_weight, weight_of
 from bertviz_core.models.model import AttentionModel, linear_matrix, running, word_scores
 from bertviz_core.models.residual import FrozenNorm, ResidualStream, Written, hooked, of_this_thread
 
@@ -60,10 +61,12 @@ def _modules(model: AttentionModel) -> ResidualStream:
         lacking = "layers" if stack is None else "last norm" if final is None else "unembedding"
         raise _no_sum(model, f"its {lacking} cannot be found by name")
     projections = [_named(layer, PROJECTIONS) for layer in stack]
-    unembedding = head.weight
+    unembedding = read_weight(head, "weight").to(model.device)
     like = torch.zeros(unembedding.shape[1], dtype=unembedding.dtype, device=unembedding.device)
     after = {number: _norm_of_attention(layer) for number, layer in enumerate(stack)}
-    bias = head.bias if head.bias is not None else torch.zeros_like(unembedding[:, 0])
+    bias = weight_of(head, model.device, "bias")
+    if bias is None:
+        bias = torch.zeros_like(unembedding[:, 0])
     return ResidualStream(
         first=stack[0],
         projections=tuple(projections),
@@ -118,8 +121,8 @@ def _matrix(projection: nn.Module, model: AttentionModel) -> Tensor:
 def _offset(projection: nn.Module, like: Tensor) -> Tensor:
     """(width,) what a projection adds: what it gives for zeros."""
     weight: Any = projection.weight
-    size = weight.shape[1] if type(projection) is nn.Linear else weight.shape[0]
-    return at_least_float32(projection(like.new_zeros(1, size))[0])
+    size = getattr(projection, "in_features", weight.shape[0])
+    return at_least_float32(projection(like.new_zeros(1, size))[0]).to(like.device)
 
 
 def _verified(model: AttentionModel, stream: ResidualStream) -> ResidualStream:
@@ -153,7 +156,7 @@ def _run(model: AttentionModel, stream: ResidualStream, batch: Batch) -> tuple[T
     raw = list[Tensor]()
 
     def unembed(_module: Any, _args: Any, output: Any) -> None:
-        raw.append(at_least_float32(output[0]))
+        raw.append(at_least_float32(output[0]).to(model.device))
 
     head = model.language_model.get_output_embeddings()
     unembedding = hooked(head.register_forward_hook(of_this_thread(unembed)))

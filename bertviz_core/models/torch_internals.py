@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.modules import module as modules
 
 OF_ACCELERATE = ("forward", "_original_forward", "_old_forward", "_hf_hook")
+MOVING = ("to", "cuda", "npu", "xpu", "mlu", "sdaa", "musa", "neuron")  # methods that accelerate guards
 
 
 def hooks(module: nn.Module) -> list[Any]:
@@ -20,8 +21,8 @@ def has_global_hooks() -> bool:
 
 
 def computes_as_its_class(module: nn.Module) -> bool:
-    """Whether nothing but its class decides what a module computes: no hook, no replaced forward."""
-    return not hooks(module) and "forward" not in vars(module)
+    """Whether nothing but its class decides what a module computes: no hook, no replaced forward but accelerate's."""
+    return not hooks(module) and "forward" not in own_attributes(module)
 
 
 def is_replaced_by_accelerate(module: nn.Module) -> bool:
@@ -41,10 +42,25 @@ def forward_before_accelerate(module: nn.Module) -> Any:
 
 
 def own_attributes(module: nn.Module) -> dict[str, Any]:
-    """A module's attributes, without what accelerate has added around the forward of its class."""
+    """A module's attributes, without what accelerate has added around the forward of its class, and around methods that
+    move it."""
     if not is_replaced_by_accelerate(module) or forward_before_accelerate(module) is not type(module).forward:
         return vars(module)
-    return {name: value for name, value in vars(module).items() if name not in OF_ACCELERATE}
+    added = {*OF_ACCELERATE, *_guards(module)}
+    return {name: value for name, value in vars(module).items() if name not in added}
+
+
+def _guards(module: nn.Module) -> list[str]:
+    """The names of a module's methods that accelerate has replaced by functions that guard them."""
+    scopes = {name: getattr(vars(module).get(name), "__globals__", {}) for name in MOVING}
+    return [name for name, scope in scopes.items() if str(scope.get("__name__")).startswith("accelerate.")]
+
+
+def remove_guards(module: nn.Module) -> None:
+    """Let a module be moved by the methods of its class again: the functions of accelerate would move the one that it
+    was copied from."""
+    for name in _guards(module):
+        delattr(module, name)
 
 
 def restore_forward(module: nn.Module) -> None:
@@ -56,6 +72,11 @@ def restore_forward(module: nn.Module) -> None:
 def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
     """A module's own buffers, of any shape, that are not in its files, such as rotary frequencies, by name."""
     return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
+
+
+def unsplit_classes(model: Any) -> tuple[str, ...]:
+    """The names of classes whose modules transformers says must be on one device."""
+    return tuple(model._no_split_modules or ())
 
 
 def attention_implementation(model: Any) -> str:

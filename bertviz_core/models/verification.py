@@ -143,11 +143,15 @@ def unrounded(model: AttentionModel) -> Iterator[AttentionModel]:
     if experts:  # Some kernels of experts have no float64.
         encoder.set_experts_implementation("eager")
     device = device_of_sums(model.device)
-    encoder.to(device).double()
+    if device != model.device:
+        encoder.to(device)
+    encoder.double()
     try:
         yield replace(model, device=device)
     finally:
-        encoder.float().to(model.device)
+        encoder.float()
+        if device != model.device:
+            encoder.to(model.device)
         if experts:
             encoder.set_experts_implementation(experts)
 

@@ -36,7 +36,7 @@ from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.overview.sentence_values import sentence_values as compute_values
 from bertviz_core.overview.stored_results import StoredResult, stored_results
-from bertviz_core.settings import Settings, Weights, access_from_environment
+from bertviz_core.settings import Settings, Weights, access_from_environment, app_offload
 from bertviz_core.tasks import Worker
 from bertviz_core.viewer.input_attention import InputAttention, InputView, apply_view
 from pages.shared.costly import renamed
@@ -138,9 +138,14 @@ def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
             wait_for(opening)
     opening.result()
     with place.container(), st.spinner("Loading the model"):
-        loaded = loaded_models().get(checkpoint, dtype)
+        opened = load_model(checkpoint, dtype)
     place.empty()
-    return loaded
+    return opened
+
+
+def load_model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+    """A model of this server's cache, which is loaded if it is not there."""
+    return loaded_models().get(checkpoint, dtype, offload=app_offload())
 
 
 def wait_for(work: Future[Any]) -> None:
@@ -154,7 +159,7 @@ def wait_for(work: Future[Any]) -> None:
 def model_in_background(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """A loaded model, for work in the background; raises ModelError as `model` does."""
     first_openings().open(checkpoint, dtype).result()
-    return loaded_models().get(checkpoint, dtype)
+    return load_model(checkpoint, dtype)
 
 
 _by_content: dict[str | type, Callable[[Any], Any]] = {

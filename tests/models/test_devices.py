@@ -22,4 +22,4 @@ def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path,
     monkeypatch.setattr(loading, "load_tokens", None)  # nothing is loaded
     with pytest.raises(ModelError, match=f"0.0 GB of {memory} memory are free.*bfloat16"):
         loading.load(found, "cpu")
-    devices.check_memory(found, "cpu", "bfloat16")
+    assert devices.rooms(found, "cpu", "bfloat16") is None

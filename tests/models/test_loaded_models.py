@@ -18,7 +18,7 @@ def loads(monkeypatch):
     """Names in the order of loading; fails where two are loaded at once."""
     names, busy = [], threading.Lock()
 
-    def load(stub, device, dtype):
+    def load(stub, device, dtype, offload):
         assert busy.acquire(blocking=False), "two models are loaded at once"
         time.sleep(0.02)
         names.append(f"{stub.fingerprint()} {dtype}")

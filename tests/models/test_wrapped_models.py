@@ -47,6 +47,11 @@ def dispatched(model):
     return model
 
 
+def offloaded(model):
+    accelerate = pytest.importorskip("accelerate")
+    return accelerate.cpu_offload(model)
+
+
 def compiled_in_place(model):
     model.compile()
     return model
@@ -65,6 +70,7 @@ WRAPPED = {
     "both": lambda model: torch.compile(parallel(model)),
     "mixed precision": prepared,
     "dispatched": dispatched,
+    "offloaded": offloaded,
 }
 
 
@@ -80,18 +86,12 @@ def test_what_is_around_a_model_changes_no_number_and_stays(kind, model, tokeniz
     assert dict(vars(model)) == before
 
 
-def offloaded(model):
-    accelerate = pytest.importorskip("accelerate")
-    return accelerate.cpu_offload(model)
-
-
 def patched_twice(model):
     model.forward = partial(model.forward, output_hidden_states=True)
     return prepared(model)
 
 
 REFUSED = {
-    "offloaded by accelerate": offloaded,
     "on the device `meta`": lambda model: model.to("meta"),
     "quantized": lambda model: torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}),
     "accelerate has replaced the forward": patched_twice,

@@ -38,7 +38,9 @@ class Sim(torch.Tensor):
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @staticmethod
-    def __new__(cls, raw: torch.Tensor) -> "Sim":
+    def __new__(cls, raw: torch.Tensor, requires_grad: bool = False) -> Any:
+        if isinstance(raw, Sim) or raw.is_meta:  # accelerate makes parameters by the class of those before
+            return torch.nn.Parameter(raw, requires_grad=requires_grad)
         if raw.dtype == torch.float64 and not _has_float64:
             raise TypeError("Cannot convert a sim Tensor to float64 dtype as the framework doesn't support float64.")
         layout = {"strides": raw.stride(), "storage_offset": raw.storage_offset()}
@@ -131,7 +133,7 @@ def dispatch(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if function is aten.copy_.default:
         _raw(args[0]).copy_(_raw(args[1]))
         return args[0]
-    if device is not None:
+    if device is not None and to_sim:
         kwargs["device"] = torch.device("cpu")
     known = {id(each.raw): each for each in ours}
     result = function(*tree_map(_raw, args), **tree_map(_raw, kwargs))

@@ -21,6 +21,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.dispatched import check_copies, read_weight
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
 
@@ -161,7 +162,9 @@ class WordMaps(Accumulator):
 
 
 def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights drawn at random by its own initializer; the embeddings stay trained."""
+    """The model with its layers' weights drawn at random by its own initializer; the embeddings stay trained. Raises
+    ModelError for a model in several places."""
+    check_copies(model.encoder, model.checkpoint.name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = type(model.encoder)(model.encoder.config)
@@ -190,7 +193,7 @@ def word_vectors(
         rows, matrix = read_vectors(source, set(words))
         name = source.name
     else:
-        table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
+        table = read_weight(model.encoder.get_input_embeddings(), "weight").float().cpu().numpy()
         pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
         rows = {word: index for index, word in enumerate(words, start=1)}
         matrix = np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])

@@ -238,12 +238,14 @@ def last_model_loader() -> Load:
         model = together[0].checkpoint
         dtype = together[0].settings.dtype
         with_head = needs_language_model(together)
-        key = (model.fingerprint(), execution.device, dtype)
+        key = (model.fingerprint(), execution.device, dtype, execution.offload)
         if key not in last or (with_head and not last[key].language_model):
             if last:
                 last.clear()
                 gc.collect()  # Modules refer to one another in circles, so only a collection frees them.
-            last[key] = loading.load(model, execution.device, dtype, language_model=with_head)
+            last[key] = loading.load(
+                model, execution.device, dtype, language_model=with_head, offload=execution.offload
+            )
         return last[key]
 
     return load

@@ -177,7 +177,7 @@ def written(layer: LayerWeights, words: Vocabulary, sampled: SampledTokens) -> t
 
 
 def _normed(layer: LayerWeights, vectors: Tensor) -> Tensor:
-    return layer.norm(vectors.to(layer.norm.weight.dtype)).float()
+    return layer.norm(vectors.to(layer.norm.weight.dtype)).to(vectors.device).float()
 
 
 def _looks(layer: LayerWeights, inputs: Tensor, queries: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint, short_names
 from bertviz_core.numbers import plural
-from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
+from bertviz_core.settings import MODES, WEIGHTS, Settings, offered_dtypes
 from pages.shared import services, widgets
 from pages.shared.frame import PANEL, corpora, links
 from pages.shared.frame.add_corpus import PASTE
@@ -157,9 +157,10 @@ def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoi
             widgets.number("Limit inputs (0 = all)", "limit", chosen.limit)
         with middle:
             widgets.number("Random seed", "seed", chosen.seed)
-    about = "bfloat16 is for previews: errors up to 0.006 nats."
+    about = "bfloat16 is for previews: errors up to 0.006 nats. int8 and nf4 have 8 and 4 bits (docs/models.md)."
     with right:
-        widgets.select("Precision", DTYPES, "dtype", chosen.dtype, help=about)
+        dtypes = tuple(dict.fromkeys((*offered_dtypes(), chosen.dtype)))
+        widgets.select("Precision", dtypes, "dtype", chosen.dtype, help=about)
 
 
 def _lengths(chosen: HeaderChoices, checkpoint: Checkpoint | BertvizError) -> tuple[int, int]:

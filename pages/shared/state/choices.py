@@ -12,7 +12,7 @@ from bertviz_core.choices import MOST, Between, Choices, Count, Longest, Positiv
 from bertviz_core.emergence.result import MAX_RELATIONS, Emergence
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, DEMO_DECODER
-from bertviz_core.settings import Mode, Weights
+from bertviz_core.settings import Dtype, Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.state.runs import RELATIVE, Run, Runs, same_run
@@ -53,7 +53,7 @@ class HeaderChoices(Choices):
     max_length: Annotated[int, Between(8, MOST)] | None = None
     limit: Count = 0
     seed: Count = 0
-    dtype: Literal["float32", "bfloat16"] = "float32"
+    dtype: Dtype = "float32"
     zero: bool = False
     head: Head | None = None
 
