@@ -1,4 +1,4 @@
-"""The sums of mixture_kernel.cpp on a GPU, in Triton: s log2 s, s = p + q, summed over positions for all pairs of heads.
+"""The sums of mixture_kernel.cpp on a GPU, in Triton: s log2 s, s = p + q, over positions, for every pair of heads.
 
 A program has a tile of pairs and a span of positions. All tiles of a span run side by side, so that the device's memory
 is read once and its cache then; each step of the formula stays in registers. No program adds to what another one has,

@@ -17,6 +17,7 @@ from bertviz_core.analyses.base.open_documents import OpenDocuments
 from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, SHARES, head_tokens
 from bertviz_core.analyses.reach.token_table import TokenTable, add_up
 from bertviz_core.analyses.reach.uniform import full_token_uniform
+from bertviz_core.engine import heap
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import to_host
@@ -105,12 +106,15 @@ class TokenSums:
         if not self.batches:
             return
         chunk = type(self)(*self.shape, self.tokenizer, self.causal)
+        is_on_cpu = self.rows[0].device.type == "cpu"
         batches, rows = self.batches, to_host([torch.cat(self.rows, 1), *self._local()])
         self.batches = []
         self.rows = []  # Freed before the sums need as much room.
         self.local = []
         chunk._sum(batches, *rows)
         self._join(chunk)
+        if is_on_cpu:
+            heap.give_back()  # The holes are of another size than what follows.
 
     def state(self) -> dict[str, Any]:
         """Bytes by name, all that `restore` needs."""
