@@ -1,5 +1,5 @@
-"""The kernel in Triton equals the literal sums for any number of heads and positions, to the same bits each time. Triton's
-interpreter runs it, or with BERTVIZ_TEST_DEVICE=cuda that GPU."""
+"""The kernel in Triton equals the literal sums for any number of heads and positions, to the same bits each time: by
+Triton's interpreter, or with BERTVIZ_TEST_DEVICE=cuda on that GPU."""
 
 import math
 import os
