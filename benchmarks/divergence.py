@@ -86,6 +86,15 @@ def on_device(device: str, documents: int) -> tuple[float, float]:
     return HEADS * (HEADS + 1) / 2 * held.shape[1] / seconds, seconds / documents
 
 
+def sums_on(device: str) -> np.ndarray:
+    """(head, head) sums over the rows of one document, in nats."""
+    import torch
+
+    from bertviz_core.analyses.clustering.measure import divergences
+
+    return divergences(torch.from_numpy(maps(1)).flatten(2)[0].to(device, copy=True), TOKENS).cpu().numpy()
+
+
 def special_function_limit() -> float:
     """Logarithms a second that the CUDA device can compute at its highest clock."""
     import torch

@@ -172,12 +172,17 @@ def whole(bench: Bench) -> None:
 
 
 def divergences(bench: Bench) -> None:
+    """How fast, how far from the CPU, and whether two runs have the same bits."""
     rate, each = divergence.on_device(bench.device, 1 if bench.quick else 64)
     share = ""
     if bench.device == "cuda":
         limit = divergence.special_function_limit()
         share = f", {rate / limit:.0%} of the special-function limit ({limit:.2e})"
-    bench.row("divergences", f"{rate:.2e} logarithms a second{share}; {1000 * each:.1f} s for 1,000 segments")
+    bench.row("divergences", f"{rate:.2e} logarithms a second{share}; {1000 * each:.2f} s for 1,000 segments")
+    here, *there = (divergence.sums_on(device) for device in ("cpu", bench.device, bench.device))
+    gap = float(np.abs(there[0] - here).max()) / divergence.TOKENS
+    bits = "the same bits twice" if (there[0] == there[1]).all() else "OTHER BITS the second time"
+    bench.row("divergences: farthest from the CPU", f"{gap:.1e} nats a token, {bits}")
 
 
 def gradients(bench: Bench) -> None:

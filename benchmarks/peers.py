@@ -1,8 +1,11 @@
-"""One `analyze` beside TransformerLens: attention to the previous, the current and the first token, entropy, and the
-largest weight of every head, on the same tokens and random weights in GPT-2's shape.
+"""The one pass beside what people would pick: TransformerLens, and the authors' release.
 
-TransformerLens is not among the requirements: run this in an environment that has both. Nothing is downloaded.
-TransformerLens computes the model's predictions besides, which cannot be left out while its cache is filled.
+TransformerLens: one `analyze` of attention to the previous, the current and the first token, entropy, and the largest
+weight of every head, on the same tokens and random weights in GPT-2's shape. It is not among the requirements: run this
+in an environment that has both, or with `--parts release`. Nothing is downloaded. TransformerLens computes the model's
+predictions besides, which cannot be left out while its cache is filled.
+
+The release: the sides of `surface_pass`, with words looked up as it does, by one-hot rows, and by index.
 """
 
 import argparse
@@ -14,8 +17,9 @@ from benchmarks.harness import Work, alternate, ratio, table
 
 TOKENS = 128
 VOCABULARY = 50_257
+LENS_BATCH = 4  # segments in a batch of TransformerLens
 QUANTITIES = ("previous", "current", "to_first", "entropy", "max_weight")
-GOAL = 1.5  # times less CPU time
+GOAL = 1.5  # times less CPU time than TransformerLens
 
 
 def texts(count: int) -> list[str]:
@@ -92,23 +96,47 @@ def reduced(patterns: Any) -> Any:
     return torch.stack([previous, current, first, entropy, patterns.amax(-1).mean(-1)])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--segments", type=int, default=24)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--batch", type=int, default=4, help="segments in a batch of TransformerLens")
-    options = parser.parse_args()
+def beside_transformer_lens(segments: int, repeats: int) -> None:
     sides = {
-        "TransformerLens, run_with_cache": (transformer_lens, (options.segments, options.batch)),
-        "analyze": (ours, (options.segments,)),
+        "TransformerLens, run_with_cache": (transformer_lens, (segments, LENS_BATCH)),
+        "analyze": (ours, (segments,)),
     }
-    costs = alternate(sides, options.repeats)
+    costs = alternate(sides, repeats)
     theirs, mine = costs.values()
     print(table(costs))
     print(f"CPU time: {ratio(theirs, mine, 'cpu'):.2f} times less (goal: {GOAL}); ", end="")
     print(f"peak memory: {ratio(theirs, mine, 'peak'):.2f} times less")
     for name, values in mine[0].answer.items():
         print(f"{name:>14}: differs by at most {np.abs(values - theirs[0].answer[name]).max():.1e}")
+
+
+def beside_release(segments: int, repeats: int) -> None:
+    from benchmarks import surface_pass  # not before, as TransformerLens's process would import it all
+
+    sides = {
+        "the release's way": (surface_pass.release, (segments,)),
+        "the same, words by index": (surface_pass.release, (segments, True)),
+        "one pass": (surface_pass.one_pass, (segments,)),
+    }
+    costs = alternate(sides, repeats)
+    theirs, by_index, mine = costs.values()
+    print(table(costs))
+    print(f"CPU time: {ratio(theirs, mine, 'cpu'):.2f} times less (goal: {surface_pass.REQUIRED}), ", end="")
+    print(f"{ratio(by_index, mine, 'cpu'):.2f} if the release took words by index; ", end="")
+    print(f"peak memory: {ratio(theirs, mine, 'peak'):.2f} and {ratio(by_index, mine, 'peak'):.2f} times less")
+
+
+PARTS = {"transformer_lens": beside_transformer_lens, "release": beside_release}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--segments", type=int, default=24)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    options = parser.parse_args()
+    for name in options.parts:
+        PARTS[name](options.segments, options.repeats)
 
 
 if __name__ == "__main__":

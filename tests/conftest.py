@@ -6,6 +6,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test may reach a network
 if "BERTVIZ_TEST_DEVICE" not in os.environ:
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same numbers on every machine; a simulated device breaks real ones
+    os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported, where it is there
 
 import gc
 import logging

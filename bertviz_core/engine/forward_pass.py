@@ -142,6 +142,8 @@ def _groups(model: AttentionModel, examples: Iterable[Encoded], batch_tokens: in
         if model.device == "cpu" and number % BATCHES_A_TRIM == 0:
             heap.give_back()
         yield group
+    if model.device == "cpu":
+        heap.give_back()  # What sums up a chunk then finds room.
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Self, TypeVar
+from weakref import WeakMethod
 
 from bertviz_core.engine.packing import PackedValues, pack, unpack
 
@@ -15,12 +16,17 @@ class OpenDocuments(Generic[S]):
     is summed; then only its first and last one are open, which may continue in another chunk.
 
     Attributes:
-        close: Gets the sums of documents that are complete, by number and in its order.
         sums: Those of the open documents, by number; `+=` adds two of them.
     """
 
     def __init__(self, close: Callable[[dict[int, S]], None]) -> None:
-        self.close = close
+        """Begin without documents.
+
+        Args:
+            close: A method of the owner, which gets the sums of documents that are complete, by number and in order.
+        """
+        # Owner and documents would else be a circle, which is freed late: the sums of chunks would pile up.
+        self._close = WeakMethod(close)
         self.sums: dict[int, S] = {}
 
     def merge(self, other: Self) -> None:
@@ -42,11 +48,17 @@ class OpenDocuments(Generic[S]):
     def close_inner(self) -> None:
         """Close all documents of a chunk but its first and last one."""
         if inner := sorted(self.sums)[1:-1]:
-            self.close({number: self.sums.pop(number) for number in inner})
+            self.close(inner)
 
     def close_all(self) -> None:
         """Close the documents that are left, at the end of the corpus."""
-        self.close({number: self.sums.pop(number) for number in sorted(self.sums)})
+        self.close(sorted(self.sums))
+
+    def close(self, numbers: list[int]) -> None:
+        """Give the owner the sums of these documents, which are complete."""
+        close = self._close()
+        assert close, "the owner is still there"
+        close({number: self.sums.pop(number) for number in numbers})
 
     def to_bytes(self, values: Callable[[S], Mapping[str, Any]]) -> bytes:
         """The sums of the open documents, each as the values that are packed."""

@@ -4,7 +4,8 @@ JS(P, Q) = H((P + Q) / 2) - (H(P) + H(Q)) / 2 = (ln 2 / 2) [(S_pp + S_qq) / 2 - 
 sum of s log2 s over positions (row, column): one logarithm for each pair and position, and JS(P, P) is exactly 0.
 
 Sums are float32 within a chunk of positions and float64 across chunks: off by about 1e-7 nats a row. Pairs that are
-close are computed again without cancellation. On a CPU with a compiler a kernel is about nine times as fast as torch.
+close are computed again without cancellation. On a CPU with a compiler a kernel is about nine times as fast as torch;
+on a CUDA device with Triton, which comes with PyTorch there, another one reads the maps once.
 """
 
 import ctypes
@@ -163,13 +164,21 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
     Returns:
         (head, head) float64, symmetric, in nats.
     """
-    kernel = build_kernel() if maps.device.type == "cpu" else None
     maps.clamp_(min=TINY)
-    sums = kernel_sums(kernel, maps) if kernel else torch_sums(maps)
+    sums = _sums(maps)
     own = sums.diagonal()
     divergence = ((own[:, None] + own) / 2 - sums).triu(1) * (math.log(2) / 2)
     _redo_close(maps, divergence, RECOMPUTED_NATS * rows)
     return divergence + divergence.T
+
+
+def _sums(maps: Tensor) -> Tensor:
+    """`torch_sums` by the fastest way that there is."""
+    if maps.device.type == "cpu" and (kernel := build_kernel()):
+        return kernel_sums(kernel, maps)
+    if maps.device.type == "cuda" and (sums := load_gpu_kernel(str(maps.device))):
+        return sums(maps)
+    return torch_sums(maps)
 
 
 def torch_sums(maps: Tensor) -> Tensor:
@@ -225,6 +234,21 @@ def build_kernel() -> Kernel | None:
     function.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_long, ctypes.c_void_p]
     function.restype = None
     return function
+
+
+@cache
+def load_gpu_kernel(device: str) -> Callable[[Tensor], Tensor] | None:
+    """The kernel in Triton for a CUDA device; None without Triton, or where it cannot compile, for which it needs a C
+    compiler."""
+    try:
+        from bertviz_core.analyses.clustering.mixture_triton import mixture_sums
+
+        mixture_sums(torch.ones(1, LANES, device=device))
+    except torch.OutOfMemoryError:
+        raise  # So that the batch is halved.
+    except Exception:  # Those of Triton's compiler have no class in common.
+        return None
+    return mixture_sums
 
 
 def kernel_sums(kernel: Kernel, maps: Tensor) -> Tensor:

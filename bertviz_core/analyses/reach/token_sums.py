@@ -15,8 +15,9 @@ from torch import Tensor
 from bertviz_core.analyses.base import statistics
 from bertviz_core.analyses.base.open_documents import OpenDocuments
 from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, SHARES, head_tokens
-from bertviz_core.analyses.reach.token_table import TokenTable
+from bertviz_core.analyses.reach.token_table import TokenTable, add_up
 from bertviz_core.analyses.reach.uniform import full_token_uniform
+from bertviz_core.engine import heap
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import to_host
@@ -44,6 +45,7 @@ class TokenSums:
             document and s what the head does.
         open_documents: The sums n and s (row, share, 1, layer, head) by token of documents that the next chunk may
             continue.
+        closed: Moments over documents that it has not continued, which `complete` gets next.
         inputs: Moments over inputs in place of documents, as long as all are of one document.
         batches: The inputs of an unfinished chunk, each batch padded as its rows are.
         rows: Their rows, (layer, batch and token, share and head), on the device.
@@ -66,6 +68,7 @@ class TokenSums:
         self.counts = TokenTable.empty((1,), ())
         self.complete = TokenTable.empty((4, COUNTED, layers), (COUNTED, 3, layers, heads))
         self.open_documents = OpenDocuments[TokenTable](self._close)
+        self.closed: list[TokenTable] = []
         self.inputs = self.complete
         self.batches: list[tuple[tuple[Encoded, ...], int]] = []
         self.rows: list[Tensor] = []
@@ -103,11 +106,15 @@ class TokenSums:
         if not self.batches:
             return
         chunk = type(self)(*self.shape, self.tokenizer, self.causal)
-        chunk._sum(self.batches, *to_host([torch.cat(self.rows, 1), *self._local()]))
+        is_on_cpu = self.rows[0].device.type == "cpu"
+        batches, rows = self.batches, to_host([torch.cat(self.rows, 1), *self._local()])
         self.batches = []
-        self.rows = []
+        self.rows = []  # Freed before the sums need as much room.
         self.local = []
+        chunk._sum(batches, *rows)
         self._join(chunk)
+        if is_on_cpu:
+            heap.give_back()  # The holes are of another size than what follows.
 
     def state(self) -> dict[str, Any]:
         """Bytes by name, all that `restore` needs."""
@@ -178,8 +185,8 @@ class TokenSums:
         full = [full_token_uniform(example, self.tokenizer, self.causal) for example in examples]
         uniform = np.concatenate(full)[frequent]
         document = np.full(len(pairs), ends[0]) if is_one else pairs // DOCUMENT
-        summed: list[TokenTable] = []
-        of_ends: dict[int, list[TokenTable]] = {end: [] for end in ends}
+        summed = _Layers(len(layers))
+        of_ends = {end: _Layers(len(layers)) for end in ends}
         for layer, rows in enumerate(layers):
             of_layer = uniform if local is None else _known(local[layer, places], uniform)
             about = np.zeros((len(pairs), 4, COUNTED, 1))
@@ -187,32 +194,31 @@ class TokenSums:
             about[:, UNIFORM, :, 0] = by_pair @ of_layer
             sums = (adding @ rows.astype(np.float64)).reshape(-1, COUNTED, 1, 1, self.shape[1])
             table = TokenTable(pairs, about, sums)
-            summed.append(_moments(table if is_one else table.where(~np.isin(document, ends))))
+            summed.add(layer, _moments(table if is_one else table.where(~np.isin(document, ends))))
             for end, of_end in of_ends.items():
-                of_end.append(_by_token(table.where(document == end)))
-        self.open_documents.add({end: _layers(of_end) for end, of_end in of_ends.items()})
+                of_end.add(layer, _by_token(table.where(document == end)))
+        self.open_documents.add({end: of_end.table for end, of_end in of_ends.items()})
         if is_one:
-            self.inputs = _layers(summed)
+            self.inputs = summed.table
         else:
-            self.complete = _layers(summed)
+            self.complete = summed.table
 
     def _join(self, other: "TokenSums") -> None:
         """Add finished sums of what follows; those of tokens that are no longer among the most frequent are
         forgotten."""
         self.counts += other.counts
-        self.inputs += other.inputs
-        self.complete += other.complete
+        frequent = self._most_frequent(SPARE * self.most)
+        self.inputs = add_up([self.inputs, other.inputs], frequent)
         self.open_documents.merge(other.open_documents)
+        self.complete = add_up([self.complete, other.complete, *self.closed], frequent)
+        self.closed = []
         if len(self.open_documents.sums) > 1:
             self.inputs = self.inputs.where(np.zeros(len(self.inputs.keys), dtype=bool))
-        frequent = self._most_frequent(SPARE * self.most)
-        self.complete = self.complete.of(frequent)
-        self.inputs = self.inputs.of(frequent)
         documents = self.open_documents.sums
         self.open_documents.sums = {number: table.of(frequent) for number, table in documents.items()}
 
     def _close(self, documents: Mapping[int, TokenTable]) -> None:
-        self.complete += _moments_of(documents)
+        self.closed.append(_moments_of(documents))
 
     def _most_frequent(self, count: int) -> np.ndarray:
         """Numbers of the most frequent tokens so far; of equally frequent ones those with the lower ids."""
@@ -271,7 +277,24 @@ def _moments_of(documents: Mapping[int, TokenTable]) -> TokenTable:
     return reduce(add, (_moments(documents[number]) for number in sorted(documents)))
 
 
-def _layers(tables: list[TokenTable]) -> TokenTable:
-    """Tables of single layers as one."""
-    about, heads = (np.concatenate([getattr(each, name) for each in tables], 3) for name in ("about", "heads"))
-    return TokenTable(tables[0].keys, about, heads)
+class _Layers:
+    """A table of all layers, which gets those of single layers one after another: only one of these is in memory.
+
+    Attributes:
+        count: How many layers there are.
+        table: All of them.
+    """
+
+    table: TokenTable
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def add(self, layer: int, table: TokenTable) -> None:
+        """Add the table of one layer, from 0; all have the same keys."""
+        arrays = (table.about, table.heads)
+        if layer == 0:
+            empty = (np.empty((*each.shape[:3], self.count, *each.shape[4:])) for each in arrays)
+            self.table = TokenTable(table.keys, *empty)
+        for whole, each in zip((self.table.about, self.table.heads), arrays, strict=True):
+            whole[:, :, :, layer] = each[:, :, :, 0]

@@ -11,7 +11,7 @@ from typing import Any
 from bertviz_core.analyses.base.guess_lists import COUNT
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.engine import forward_pass, packing
+from bertviz_core.engine import forward_pass, heap, packing
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import StoreError
@@ -58,6 +58,7 @@ class ChunkedPass:
 
     Attributes:
         store: Where sums and details are saved; None to save nothing.
+        is_on_cpu: Whether the model is.
         work: What the rounding of sums depends on: saved sums with another are not continued.
         totals: For each request the sums of the first chunks, all of which are there.
         done: The number of these chunks.
@@ -71,6 +72,7 @@ class ChunkedPass:
         self.requests = requests
         self.corpus = corpus
         self.store = store
+        self.is_on_cpu = model.device == "cpu"
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
         self.work = f"{rounding}, {encoded_corpus.CHUNK_TOKENS} of a chunk"
         if model.encoder is None:
@@ -114,6 +116,8 @@ class ChunkedPass:
         while self.done in self.waiting:
             for total, sums in zip(self.totals, self.waiting.pop(self.done), strict=True):
                 total.merge(sums)
+                if self.is_on_cpu:
+                    heap.give_back()  # Sums of different sizes would leave their holes to one another.
             self.done += 1
         self._is_changed = len(self.sizes) > 1 or not self.corpus.is_complete
         if time.monotonic() - self._saved >= self._cost / SAVING:

@@ -101,6 +101,7 @@ def compute_pass(
         try:
             for number, parts in runner.map(together, chunked.missing(progress), progress):
                 chunked.take(number, parts)
+                del parts  # The next chunk takes their memory.
         except BaseException:
             chunked.save()
             if store and not resumed and (share := chunked.share_done):

@@ -1,11 +1,13 @@
 """Chunks: one result, however it is computed; what was summed is kept, and a stopped job goes on from there."""
 
+import gc
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,6 +46,20 @@ def small_chunks(monkeypatch):
 def request_of(analysis, model, mode="corrected") -> Request:
     (name,) = SAMPLES[ANALYSES[analysis].corpus]
     return Request(analysis, model.checkpoint, sample(name), Settings(max_length=64, limit=90, mode=mode))
+
+
+@pytest.mark.parametrize("analysis", CHUNKED)
+def test_sums_are_freed_once_nobody_needs_them(analysis, model_for):
+    """Without waiting for a collection of circles, which comes so late that the sums of many chunks would pile up."""
+    model = model_for(analysis)
+    gc.disable()
+    try:
+        sums = ANALYSES[analysis].accumulator(model, request_of(analysis, model))
+        is_there = weakref.ref(sums)
+        del sums
+        assert is_there() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
