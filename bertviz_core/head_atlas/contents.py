@@ -31,7 +31,7 @@ from bertviz_core.paper_report.report import Report, ReportRequest
 from bertviz_core.settings import Settings
 
 INPUTS = 2  # of a head, with its attention
-NOT_STORED = "It is not stored for this model."
+NOT_STORED = "Nothing is stored for this model."
 LoadModel = Callable[[str], AttentionModel]  # with parameters of a type, one of DTYPES
 
 

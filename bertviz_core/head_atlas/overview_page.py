@@ -18,7 +18,7 @@ from bertviz_core.head_atlas.page_frame import MAP, OVERVIEW_SCRIPTS, PAGES, Fra
 from bertviz_core.heads import Head
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest_heads import clearest_head
-from bertviz_core.overview.head_columns import behavior_heads, columns
+from bertviz_core.overview.head_columns import behavior_heads, columns, in_order
 from bertviz_core.overview.named_heads import top_sentence
 from bertviz_core.overview.summary import (
     behavior_map,
@@ -152,7 +152,7 @@ def _findings(contents: ModelContents) -> Iterator[str]:
     yield element("h2", "Findings")
     of_roles = roles()
     holding = [each.sentence for each in found if each.id in of_roles and each.state == SHOWN]
-    yield bullets(holding) or element("p", "No head is shown to do one thing alone.")
+    yield bullets(holding) or element("p", "No statement about single heads is shown for this model on these corpora.")
     header = ("section", "statement", "rule", "this model", "verdict")
     yield folded(f"All {len(found)} statements", table("", header, [*map(_finding_row, found)]))
 
@@ -166,15 +166,16 @@ def _lists(contents: ModelContents) -> Iterator[str]:
     """The pages of analyses, with what is missing, and the files."""
     yield element("h2", "Analyses")
     items = []
-    for name, analysis in ANALYSES.items():
-        if name in contents.results:
-            about = contents.results[name].provenance
-            size = f" {about['corpus']['name']}: {corpus_size(about)}."
-            items.append(f"{anchor(address_of(name), analysis.title)}{element('span class=caption', size)}")
-        else:
-            reason = contents.report.missing.get(name, "")
-            items.append(element("span class=caption", f"{analysis.title}: not in this site. {reason}"))
+    for name, result in in_order(contents.results):
+        about = result.provenance
+        size = f" {about['corpus']['name']}: {corpus_size(about)}."
+        items.append(f"{anchor(address_of(name), ANALYSES[name].title)}{element('span class=caption', size)}")
     yield f'<ul class="pages">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
+    missing: dict[str, list[str]] = {}
+    for name, reason in contents.report.missing.items():
+        missing.setdefault(reason, []).append(ANALYSES[name].title)
+    for reason, titles in missing.items():
+        yield element("p class=caption", f"Not in this site: {', '.join(titles)}. {reason}")
     yield element("h2", "Files")
     yield f'<ul class="pages">{"".join(f"<li>{item}</li>" for item in _file_items())}</ul>'
     if contents.load is None:
