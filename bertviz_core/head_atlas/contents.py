@@ -10,6 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.run import compute
 from bertviz_core.engine.store import Store
+from bertviz_core.errors import InputError
 from bertviz_core.exports import slug
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
@@ -24,7 +25,7 @@ from bertviz_core.one_head.clear_input import (
 )
 from bertviz_core.one_head.description import OfModel, OneHead, of_model, one_head
 from bertviz_core.one_head.training import Step, stored_steps, with_training
-from bertviz_core.overview.head_columns import in_order
+from bertviz_core.overview.head_columns import columns, in_order
 from bertviz_core.overview.stored_results import results_of
 from bertviz_core.paper_report.lines import lines_of
 from bertviz_core.paper_report.report import Report, ReportRequest
@@ -114,7 +115,16 @@ def stored_contents(store: Store, checkpoint: Checkpoint, settings: Settings, lo
 def requested_contents(
     request: ReportRequest, store: Store, load: LoadModel | None, failed: dict[str, str] | None = None
 ) -> ModelContents:
-    """The stored results of a request for a report; `failed` is what its `compute` returned."""
+    """The stored results of a request for a report; `failed` is what its `compute` returned.
+
+    Raises:
+        InputError: None of them has a number of heads.
+    """
     found = {each.analysis: compute.find(store, each) for each in request.requests()}
     results = {name: result for name, result in found.items() if result is not None}
+    if not columns(results):
+        hint = "Run an analysis such as surface patterns on them first."
+        raise InputError(
+            "Nothing is stored of this model's heads on these corpora.", where=request.checkpoint.name, hint=hint
+        )
     return ModelContents(request.checkpoint, results, request.read(store, failed), store, load)

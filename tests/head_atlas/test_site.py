@@ -12,16 +12,18 @@ import pandas as pd
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.head_atlas import headvis, numbers, site
 from bertviz_core.head_atlas.analysis_pages import head_page
-from bertviz_core.head_atlas.contents import stored_contents
+from bertviz_core.head_atlas.contents import requested_contents, stored_contents
 from bertviz_core.head_atlas.page_frame import with_links
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO_DECODER, find_checkpoint
 from bertviz_core.overview.head_columns import columns
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Settings
 from tests.head_atlas.conftest import HOSTILE
 from tests.support import links
@@ -145,6 +147,9 @@ def test_a_model_without_stored_results_is_an_error_that_says_what_to_do(tmp_pat
     with pytest.raises(InputError, match="No values of heads") as error:
         stored_contents(empty, find_checkpoint(MODEL), Settings(), None)
     assert "Run an analysis" in error.value.hint
+    request = ReportRequest(find_checkpoint(MODEL), {"text": sample("encyclopedia")})
+    with pytest.raises(InputError, match="Nothing is stored"):
+        requested_contents(request, empty, None)
 
 
 @pytest.mark.slow
