@@ -119,6 +119,8 @@ class Restart:
 
     def on_its_device(self, layer: int, inputs: Tensor) -> Tensor:
         """The input of a layer, (row, token, width), where the layer runs: a model may be on several devices."""
+        if len(self.modules) < self.model.layers:  # Layers that share modules share their device.
+            return inputs
         return inputs.to(device_of(self.modules[layer]) or inputs.device)
 
 

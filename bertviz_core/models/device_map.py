@@ -112,7 +112,7 @@ class WeightsFolder:
     where they are. It is removed with its model, and one that an ended process has left by the next process.
 
     Attributes:
-        path: The folder.
+        path: Where it is, in the system's folder for temporary files.
     """
 
     def __init__(self) -> None:
