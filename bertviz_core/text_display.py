@@ -35,6 +35,24 @@ def display_width(text: str) -> int:
     return len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
 
 
+def sans_serif_width(text: str) -> float:
+    """About the width of a text in a sans-serif font, in units of the font's size; marks have none."""
+    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]
+    return sum(_sans_serif_letter(letter) for letter in letters)
+
+
+def _sans_serif_letter(letter: str) -> float:
+    if east_asian_width(letter) in "WF":
+        return 1.0
+    if letter in "ijlI'|.,:;!":
+        return 0.27
+    if letter in 'frt()[]-/\\" ':
+        return 0.35
+    if letter in "mwMW@%—…":
+        return 0.85
+    return 0.7 if letter.isupper() else 0.55
+
+
 def isolated(text: str) -> str:
     """The text, between Unicode's isolates where it has letters that run from right to left."""
     has_such = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)

@@ -12,13 +12,17 @@ from xml.etree import ElementTree as ET
 from bertviz_core.analyses.coreference_heads.result import DocumentRecord
 from bertviz_core.errors import shorten
 from bertviz_core.plotting.arcs import RIGHT, WRONG
-from bertviz_core.text_display import PICTURES, display_width, isolated, right_to_left
+from bertviz_core.text_display import PICTURES, cut_end, isolated, right_to_left, sans_serif_width
 
-COLUMNS = 94  # letters in a line
+WIDTH = 790  # pixels of a line
+LONGEST = 46  # letters of a word that is named
+NAME = 94  # letters of a document's name
 LABEL = 52  # pixels of a mark with a weight
-LETTER = 8.4  # width of a monospaced letter in pixels
+SIZE = 14  # pixels of letters
+BOLD = 1.07  # times the width of other letters
+SPACE = 5  # pixels between words
 LANE = 6  # pixels between curves one above another
-TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
+TEXT = 17  # pixels from the lowest lane above a line to the baseline of its letters
 BELOW = 20  # pixels below the baseline, for underlines
 RISE = 13  # pixels of the letters above the baseline
 MARK = 15  # pixels of a mark above the letters
@@ -64,35 +68,28 @@ class WordBox(NamedTuple):
         return self.x + self.width / 2
 
 
-def draw(document: DocumentRecord, guesses: Sequence[Guess], letters: int = COLUMNS) -> str:
-    """Draw a document as results store it, in lines of so many letters. The head word of a mention has a box, of a
+def draw(document: DocumentRecord, guesses: Sequence[Guess], width: int = WIDTH) -> str:
+    """Draw a document as results store it, in lines of so many pixels. The head word of a mention has a box, of a
     right guess a green one with a tick, of a wrong one a red, dashed one with a cross; curves within a line are the
     fainter, the less attention."""
-    words = document["words"]
     mentions = document["mentions"]
-    boxes = _flow(words, set(document["sentences"]), letters)
+    heads = {mention[3] for mention in mentions}
+    longest = int(width / SIZE)
+    words = [_shown(word, longest) for word in document["words"]]
+    boxes = _flow(words, set(document["sentences"]), heads, width)
     baselines, curves = _laid_out(boxes, mentions, guesses)
-    width = letters * LETTER + LABEL
     height = (baselines[-1] if boxes else TEXT) + BELOW
-    view = {"viewBox": f"-3 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
-    look = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
+    whole = width + LABEL
+    view = {"viewBox": f"-3 0 {whole} {height:.0f}", "width": f"{whole}", "role": "img"}
+    look = {"fill": "currentColor", "font-family": "sans-serif", "font-size": f"{SIZE}"}
     svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"} | view | look)
-    name = shorten(document["name"], COLUMNS).translate(PICTURES)
+    name = shorten(document["name"], NAME).translate(PICTURES)
     _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
     _underline(svg, mentions, boxes, baselines)
-    heads = {mention[3] for mention in mentions}
     for index, (word, box) in enumerate(zip(words, boxes, strict=True)):
         weight = {"font_weight": "700"} if index in heads else {}
-        _add(
-            svg,
-            "text",
-            _shown(word, letters),
-            x=box.x,
-            y=baselines[box.line],
-            textLength=box.width,
-            lengthAdjust="spacingAndGlyphs",
-            **weight,
-        )
+        place = {"x": box.x, "y": baselines[box.line], "textLength": box.width}
+        _add(svg, "text", word, **place, lengthAdjust="spacingAndGlyphs", **weight)
     for guess, curve, room in zip(guesses, curves, _rooms(curves), strict=True):
         _guess(svg, document, curve, guess, room)
     return ET.tostring(svg, encoding="unicode")
@@ -123,27 +120,27 @@ def _underline(
             )
 
 
-def _flow(words: Sequence[str], starts: set[int], letters: int) -> list[WordBox]:
-    """Words in lines of so many letters, a new one for each sentence; from the right where writing begins there."""
+def _flow(words: Sequence[str], starts: set[int], heads: set[int], width: float) -> list[WordBox]:
+    """Words in lines of so many pixels, a new one for each sentence, the heads of mentions in bold letters; from the
+    right where writing begins there."""
     boxes: list[WordBox] = []
-    column = 0
+    x = 0.0
     line = -1
     mirrored = right_to_left(words)
     for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
-        length = display_width(_shown(word, letters))
+        length = sans_serif_width(word) * SIZE * (BOLD if index in heads else 1)
         # Room is left for a full stop or a comma, which must not begin a line.
-        behind = 2 if len(after) == 1 and not after.isalnum() else 0
-        if index in starts or line < 0 or column + length + behind > letters:
-            column, line = 0, line + 1
-        first = letters - column - length if mirrored else column
-        boxes.append(WordBox(first * LETTER, length * LETTER, line))
-        column += length + 1
+        behind = SPACE + SIZE / 2 if len(after) == 1 and not after.isalnum() else 0
+        if index in starts or line < 0 or x + length + behind > width:
+            x, line = 0.0, line + 1
+        boxes.append(WordBox(width - x - length if mirrored else x, length, line))
+        x += length + SPACE
     return boxes
 
 
-def _shown(word: str, letters: int = COLUMNS) -> str:
+def _shown(word: str, longest: int = LONGEST) -> str:
     """A word as it is drawn: cut where it would not fit a line, with question marks for what XML cannot hold."""
-    short = word if len(word) <= letters // 2 else word[: letters // 2 - 1] + "…"
+    short = cut_end(word, longest)
     return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
 
@@ -199,21 +196,23 @@ def _laid_out(
     guess is drawn."""
     ends = [(boxes[mentions[guess.mention][3]], boxes[mentions[guess.guessed][3]]) for guess in guesses]
     within = [(source.line, source.middle, target.middle) for source, target in ends if source.line == target.line]
-    used = [0] * (boxes[-1].line + 1 if boxes else 0)
-    levels = lanes(within)
-    for (line, *_), lane in zip(within, levels, strict=True):
-        used[line] = max(used[line], lane + 1)
-    heights = accumulate(LANE * count + TEXT + BELOW for count in used)
-    baselines: list[float] = [height - BELOW for height in heights]
-    next_level = iter(levels)
+    rooms = [TEXT] * (boxes[-1].line + 1 if boxes else 0)
     marked = {source for source, _ in ends}
+    for box in marked:
+        rooms[box.line] = TEXT + MARK
+    levels = lanes(within)
+    lowest = list(rooms)
+    for (line, *_), lane in zip(within, levels, strict=True):
+        rooms[line] = max(rooms[line], lowest[line] + LANE * (lane + 1))
+    baselines: list[float] = [height - BELOW for height in accumulate(room + BELOW for room in rooms)]
+    next_level = iter(levels)
     curves = []
     for source, target in ends:
         # Curves end above the marks.
         start, end = (baselines[box.line] - RISE - MARK * (box in marked) for box in (source, target))
         is_shown = source.line == target.line
         if is_shown:
-            top = baselines[source.line] - TEXT - LANE * next(next_level)
+            top = baselines[source.line] - TEXT - MARK - LANE * next(next_level)
             corners = [(source.middle, start), (source.middle, top), (target.middle, top), (target.middle, end)]
             path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
         else:

@@ -17,7 +17,7 @@ from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.coreference import Span
 from bertviz_core.heads import DirectedHead
 
-LETTERS = 50  # in a line of a passage
+WIDTH = 420  # pixels of a line of a passage
 
 
 def head_roles(counts: AntecedentCounts, row: HeadRow) -> Iterator[HeadRole]:
@@ -80,6 +80,6 @@ class Passage(NamedTuple):
         return Example(
             title=f"{where}: {len(self.right)} of {len(self.guesses)} guesses right",
             text=" ".join(words),
-            svg=draw(self.part, self.guesses, LETTERS),
+            svg=draw(self.part, self.guesses, WIDTH),
             opened=OpenedWords(words, where, pinned, choice.direction, every_line=True),
         )

@@ -20,7 +20,7 @@ LEGEND = (
     "red, dashed one with a cross: it is wrong. Point at a box to see what is guessed."
 )
 LINKS = " Each guess below a passage is a link to the attention behind it."
-LETTERS = 52  # in a line of a passage, which is drawn beside a map
+WIDTH = 436  # pixels of a line of a passage, which is drawn beside a map
 
 
 def list_detail(counts: AntecedentCounts, kind: str, total: int) -> str:
@@ -106,6 +106,6 @@ def _example(passage: PassageExample, direction: int) -> Example:
         notes.append(f"{guess_text(guess)}{truth}")
         opened = OpenedWords(tuple(guess.window), passage.where, (guess.head,), direction, every_line=True)
         links.append((guess_text(guess), opened))
-    svg = draw(passage.document, passage.drawn, LETTERS)
+    svg = draw(passage.document, passage.drawn, WIDTH)
     text = " ".join(passage.document["words"])
     return Example(drawing_title(passage), text, svg, tuple(notes), links=tuple(links))
