@@ -1,6 +1,7 @@
 """Divergences equal the literal form, whatever the padding, the batches, and the way they are computed."""
 
 import math
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -231,3 +232,8 @@ def test_without_a_compiler_or_with_a_broken_source_there_is_no_kernel(monkeypat
     assert divergence.build_kernel.__wrapped__() is None
     monkeypatch.setattr(divergence.shutil, "which", lambda name: None)
     assert divergence.build_kernel.__wrapped__() is None
+
+
+def test_without_triton_there_is_no_kernel_of_a_gpu(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "bertviz_core.analyses.clustering.mixture_triton", None)
+    assert divergence.load_gpu_kernel.__wrapped__("cpu") is None
