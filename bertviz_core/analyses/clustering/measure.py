@@ -238,8 +238,8 @@ def build_kernel() -> Kernel | None:
 
 @cache
 def load_gpu_kernel(device: str) -> Callable[[Tensor], Tensor] | None:
-    """The kernel in Triton for a CUDA device; None without Triton, or where it cannot compile, for which it needs a C
-    compiler."""
+    """The kernel in Triton for a CUDA device, from maps (head, position) to sums (head, head); None without Triton, or
+    where it cannot compile, for which it needs a C compiler."""
     try:
         from bertviz_core.analyses.clustering.mixture_triton import mixture_sums
 
