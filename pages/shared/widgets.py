@@ -267,6 +267,8 @@ def _draw(
     now.arrived.pop(key, None)
 
     def changed() -> None:
+        if type(session.current().part(field)) is not type(part):
+            return  # The reader has just gone to another page, which has no such choice.
         entered = _entered(st.session_state[key], value)
         session.choose(**{field: start if entered is None else entered})
         if on_change is not None:

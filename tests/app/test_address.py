@@ -94,6 +94,13 @@ def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
     assert "quantity" not in app.query_params
 
 
+def test_a_choice_that_arrives_after_the_page_was_left_is_no_choice_of_the_next_page() -> None:
+    app = open_app("dependency_heads")
+    app.session_state["session"].page = "ablation"  # as while the next page begins to run
+    app.selectbox(key="relation").select("det").run()
+    assert not app.exception and "relation" not in app.query_params
+
+
 def test_choices_in_a_closed_popover_count_without_being_drawn() -> None:
     app = open_app("entropy", head="2-3")
     app.toggle(key="zero").set_value(True).run()
