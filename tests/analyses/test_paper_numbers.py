@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bertviz_core.analyses.base.highest_tables import highest_tables
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads.systems_table import cards as coreference_cards
 from bertviz_core.analyses.coreference_heads.systems_table import systems_table
@@ -16,7 +17,7 @@ from bertviz_core.analyses.probes.page_blocks import scores_table
 from bertviz_core.analyses.sep_gradients.analysis import cards as gradient_cards
 from bertviz_core.analyses.surface_patterns.analysis import cards as surface_cards
 from bertviz_core.heads import DirectedHead, Head
-from bertviz_core.paper_report.pages import _column_tables
+from bertviz_core.paper import READ_OFF
 
 
 def causal(result: Any) -> Any:
@@ -46,7 +47,7 @@ def texts_of_averages(result: Any) -> Iterator[str]:
     for *_, note in analysis.key_numbers(result):
         yield note
     if any(column.paper_means for column in analysis.columns):
-        yield from (text for text in _column_tables(analysis, result) if "read off the release" in text)
+        yield from (table.note for table in highest_tables(result, analysis.columns) if READ_OFF in table.note)
 
 
 @pytest.mark.parametrize("name", ["surface_patterns", "entropy", "sep_gradients"])

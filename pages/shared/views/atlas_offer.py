@@ -15,6 +15,9 @@ from pages.shared.state.selection import Selection
 def draw(selection: Selection) -> None:
     """Draw the download of the site, or the button that starts the job which writes it, or that job."""
     store = services.store()
+    if store.problem:
+        st.caption("The store is out of order, as is said above: no site can be written.")
+        return
     corpora = {str(kind): source for kind, source in selection.corpora.items()}
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
     name = stored_site.name_of(request, store)
