@@ -48,6 +48,7 @@ def test_the_head_stays_when_heads_are_counted_from_0(open_page: Any) -> None:
     page = open_page("entropy?head=2-3")
     page.locator(".st-key-context button").first.click()
     page.get_by_text("Settings", exact=True).click()
+    browser.settle(page)
     page.get_by_text("Count heads from 0").click()
     page.wait_for_url("**zero=true")
     page.keyboard.press("Escape")  # the page runs again, as the popover is closed
