@@ -36,7 +36,8 @@ from tests.support.shipped import OF_DECODERS
 
 LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 12}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
-ALONE = ("clustering", "probes", "ablation", "minimal_pairs", "weights")  # what waits in a way of its own
+# What waits in a way of its own, and reads the same inputs.
+ALONE = ("clustering", "probes", "ablation", "minimal_pairs", "weights")
 BATCH = 200  # tokens: some batches a chunk
 # Documents of short lines, the last one closed: mode paper drops what does not fit.
 LINES = ["the cat sat on the mat .", "the dog slept near the door", "a river runs", "lamps are lit ;", "people walk ."]
@@ -62,6 +63,12 @@ def known_device(monkeypatch):
 @pytest.fixture(scope="module")
 def llama_folder(tmp_path_factory):
     return predicting.save("llama", tmp_path_factory.mktemp("llama"))
+
+
+def variants(analysis):
+    """Modes and weights to try it with."""
+    others = [("paper", "attention"), *([("corrected", "norms")] if ANALYSES[analysis].reads_maps else [])]
+    return [("corrected", "attention"), *(others if analysis not in ALONE else [])]
 
 
 def request_of(analysis, folder, **settings):
@@ -95,12 +102,10 @@ def assert_equal(ours, theirs, **tolerance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mode", "weights"), [("corrected", "attention"), ("paper", "attention"), ("corrected", "norms")]
+    ("analysis", "mode", "weights"),
+    [(name, *variant) for name in OF_BOTH for variant in variants(name)],
 )
-@pytest.mark.parametrize("analysis", MARKED)
 def test_every_analysis_gives_the_cpus_numbers(masked_folder, analysis, mode, weights):
-    if weights == "norms" and not ANALYSES[analysis].reads_maps:
-        pytest.skip("it reads no maps")
     request = request_of(analysis, masked_folder, mode=mode, weights=weights)
     with second_device.active():
         there = computed(request, NAME)
