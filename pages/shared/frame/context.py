@@ -157,7 +157,7 @@ def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoi
             widgets.number("Limit inputs (0 = all)", "limit", chosen.limit)
         with middle:
             widgets.number("Random seed", "seed", chosen.seed)
-    about = "bfloat16 is for previews: it moved entropies by up to 0.06 nats. int8 and nf4 have 8 and 4 bits (docs/models.md)."
+    about = "bfloat16 moves entropies by up to 0.06 nats. int8 and nf4 have 8 and 4 bits (docs/models.md)."
     with right:
         dtypes = tuple(dict.fromkeys((*offered_dtypes(), chosen.dtype)))
         widgets.select("Precision", dtypes, "dtype", chosen.dtype, help=about)
