@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,8 @@ from bertviz_core.models.device_map import (
     weights_folder,
 )
 from bertviz_core.models.devices import choose_device, rooms
-from bertviz_core.models.dispatched import alignments, gather_outputs, is_dispatched, main_device
+from bertviz_core.models.dispatched import gather_outputs, is_dispatched, main_device
+from bertviz_core.models.in_memory_copy import cast_exactly, copy_sharing_weights, place_of_copy
 from bertviz_core.models.load_report import compare
 from bertviz_core.models.model import (
     DISCRIMINATORS,
@@ -352,9 +352,9 @@ def model_in_memory(
         what = f"A model in memory is not quantized to {dtype}"
         raise SettingsError(f"{what}.", hint="Save it with save_pretrained, and give its folder.")
     predicts = type(model).__name__.endswith(LM_HEAD_CLASSES) and type(model).__name__ not in DISCRIMINATORS
-    place = _place(model, device)
+    place = place_of_copy(model, device)
     with _explained(checkpoint):
-        copied = _cast(_copy(model), place, getattr(torch, dtype))
+        copied = cast_exactly(copy_sharing_weights(model), place, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
         tokens = Tokens(tokenizer, one_text=checkpoint.reads_one_text)
     loaded = copied if predicts else _encoder_of(copied.base_model)
@@ -362,53 +362,7 @@ def model_in_memory(
     return prepare(loaded, tokens, checkpoint, place or "cpu", predicts=predicts, described=is_described)
 
 
-def _place(model: Any, device: str) -> str | None:
-    """The device of the copy of a model in memory; None for one in several places, where the copy is too."""
-    if not is_dispatched(model):
-        return str(next(model.parameters()).device) if device == "auto" else choose_device(device)
-    if device != "auto":
-        what = f"The model is in several places, and not moved to {device}"
-        raise SettingsError(f"{what}.", hint='Give device="auto", under which it stays where it is.')
-    return None
-
-
-def _copy(model: Any) -> Any:
-    """A copy that shares its weights, also those that wait elsewhere; without what accelerate has put around the model,
-    unless that is in several places."""
-    import torch
-
-    from bertviz_core.models.torch_internals import remove_guards, restore_forward
-
-    hooks = [hook for part in model.modules() for hook in alignments(part)]
-    maps = [each for hook in hooks for each in (hook.weights_map, hook.tied_params_map) if each is not None]
-    shared: dict[int, Any] = {id(each): each for each in maps}
-    shared |= {id(each): torch.nn.Parameter(_data(each), requires_grad=False) for each in model.parameters()}
-    copied = deepcopy(model, shared)
-    take_off = remove_guards if is_dispatched(model) else restore_forward
-    for part in copied.modules():
-        take_off(part)
-    return copied
-
-
 def _encoder_of(model: Any) -> Any:
     """Of a pair of encoder and decoder, whose maps are of two texts, the encoder; any other model itself."""
     is_pair = model.config.is_encoder_decoder and hasattr(model, "decoder") and hasattr(model, "get_encoder")
     return model.get_encoder() if is_pair else model
-
-
-def _data(parameter: Any) -> Any:
-    """A parameter's data; of one that was made in inference mode a copy, through which gradients can pass."""
-    return parameter.data.clone() if parameter.is_inference() else parameter.data
-
-
-def _cast(model: Any, device: str | None, dtype: Any) -> Any:
-    """The model there, None for where it is, and in this type, but for rotary frequencies, which stay exact as in a
-    model from files."""
-    from bertviz_core.models.torch_internals import unsaved_buffers
-
-    exact = [(part, name, buffer) for part in model.modules() for name, buffer in unsaved_buffers(part).items()]
-    model.to(device=device, dtype=dtype)
-    for part, name, buffer in exact:
-        if name.endswith("inv_freq"):
-            setattr(part, name, buffer if device is None else buffer.to(device))
-    return model
