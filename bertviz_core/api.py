@@ -74,10 +74,7 @@ def analyze(
         >>> result["previous"].shape  # (layer, head)
         (6, 12)
     """
-    definition = ANALYSES.get(str(analysis).replace("-", "_"))
-    if definition is None:
-        raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
-    request, own, view = _request(definition, model, corpus, options)
+    request, own, view = _request(_definition(analysis), model, corpus, options)
     execution = Execution(device, batch_tokens, offload=offload_of(offload, "offload"))
     _check(request, view)
     opened = _store(store) if store and not request.checkpoint.unknown_code else None
@@ -259,6 +256,13 @@ def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str, offlo
     if isinstance(model, str | Path):
         return _models.get(checkpoint, dtype, device, offload_of(offload, "offload"))
     return model_in_memory(model, checkpoint, device, dtype)
+
+
+def _definition(name: str) -> Analysis[Any, Any]:
+    """The analysis of a name, with hyphens or underscores; raises SettingsError where there is none."""
+    if found := ANALYSES.get(str(name).replace("-", "_")):
+        return found
+    raise SettingsError(f"There is no analysis {name!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
 
 
 def _request(
