@@ -20,6 +20,7 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.labels import token_labels
 from bertviz_core.inputs.segments import VocabularySample
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models import checkpoint, head_weights, loading
 from bertviz_core.models.families import WEIGHT_NAMES
 from bertviz_core.settings import Execution, Settings
@@ -166,13 +167,18 @@ def test_equals_products_that_are_written_out(family: str, tmp_path: Path) -> No
     np.testing.assert_allclose(result.eigenvalues, shares, atol=1e-5)
 
 
+def sampled_ids(folder: Path) -> tuple[Tokens, list[int]]:
+    """The tokenizer of a model, and the ids of the tokens that are sampled of its vocabulary."""
+    tokens = loading.load_tokens(checkpoint.find_checkpoint(str(folder)))
+    return tokens, [int(each.ids[0]) for each in VocabularySample(sample("vocabulary"), tokens, SETTINGS)]
+
+
 @pytest.mark.parametrize("family", CASES)
 def test_equals_logits_of_one_token_after_another(family: str, tmp_path: Path) -> None:
     result = computed(predicting.save(family, tmp_path))
     model = predicting.eager(family, tmp_path)
     embedding, final, first_layer, norms, _ = parts_of(family, model)
-    tokens = loading.load_tokens(checkpoint.find_checkpoint(str(tmp_path)))
-    drawn = [int(each.ids[0]) for each in VocabularySample(sample("vocabulary"), tokens, SETTINGS)]
+    _, drawn = sampled_ids(tmp_path)
     assert len({*drawn}) == 25 == result.segments[0] and result.unit == "tokens"
     found = np.zeros((2, *result.eigenvalues.shape))
     layers = list(zip(norms, CASES[family](model), strict=True))
@@ -195,8 +201,7 @@ def test_lists_the_words_that_heads_write_for_what_they_look_at_most(family: str
     result = computed(predicting.save(family, tmp_path))
     model = predicting.eager(family, tmp_path)
     embedding, final, first_layer, norms, _ = parts_of(family, model)
-    tokens = loading.load_tokens(checkpoint.find_checkpoint(str(tmp_path)))
-    drawn = [int(each.ids[0]) for each in VocabularySample(sample("vocabulary"), tokens, SETTINGS)]
+    tokens, drawn = sampled_ids(tmp_path)
     offsets = (0, 1, 8) if family == "llama" else (0,)
     for layer, (norm, heads) in enumerate(zip(norms, CASES[family](model), strict=True)):
         read = {}
