@@ -106,8 +106,8 @@ def models_page(models: Sequence[ModelContents]) -> bytes:
         "What every attention head of these models does, with the numbers and the evidence: a page for each model, "
         "each head and each analysis. Heads are named layer-head, counted from 1."
     )
-    made = "Made by bertviz-core, after “What Does BERT Look At?” (Clark et al. 2019)."
+    maker = "Made by bertviz-core, after “What Does BERT Look At?” (Clark et al. 2019)."
     frame = Frame("Atlas of attention heads", "")
     return frame.page(
-        element("h1", "Atlas of attention heads"), element("p", about), *cards, element("p class=caption", made)
+        element("h1", "Atlas of attention heads"), element("p", about), *cards, element("p class=caption", maker)
     )

@@ -88,9 +88,9 @@ def card(contents: ModelContents, table: pd.DataFrame) -> str:
     ]
     for analysis, result in in_order(contents.results):
         about = origin(result.default_view().provenance)
-        kept = {key: value for key, value in about.items() if value is not None and key != "citation"}
+        entries = {key: value for key, value in about.items() if value is not None and key != "citation"}
         size = corpus_size(result.provenance)
-        lines.append(f"- **{ANALYSES[analysis].title}** ({size}): {_plain(_described(kept))}")
+        lines.append(f"- **{ANALYSES[analysis].title}** ({size}): {_plain(_described(entries))}")
     return "\n".join([*lines, "", "## Cite", "", paper.CITATION, ""])
 
 

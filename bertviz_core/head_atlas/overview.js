@@ -123,7 +123,7 @@ function setAxis(axis, place) {
 }
 
 const places = Object.fromEntries(["map", "finder", "table", "scatter"].map((id) => [id, document.getElementById(id)]));
-const message = html("p", { class: "said", role: "status" });
+const message = html("p", { class: "answer", role: "status" });
 const picture = html("div");
 const query = html("input", { type: "search", placeholder: data.example, maxlength: LONGEST, spellcheck: "false", autocomplete: "off" });
 query.addEventListener("input", () => search(query.value));

@@ -125,14 +125,14 @@ def page_of(path: str, found: Callable[[str], None]) -> str:
 def write(folder: Path) -> None:
     """Write every page and file that README.md leads to, and those that these lead to."""
     waiting = [FIRST, *ALSO]
-    done: set[str] = set()
+    paths: set[str] = set()
     while waiting:
         path = waiting.pop()
         if (ROOT / path).is_dir():
             path = f"{path}/{FIRST}"
-        if path in done:
+        if path in paths:
             continue
-        done.add(path)
+        paths.add(path)
         out = folder / written(path)
         out.parent.mkdir(parents=True, exist_ok=True)
         if path.endswith(".md"):

@@ -50,8 +50,8 @@ def terms() -> str:
 
 def answer(step: Step, findings: Sequence[Finding]) -> str:
     """What the results say, the answer to the question first."""
-    asked = step.asked(findings)
-    texts = [each.text for each in (*asked, *(each for each in findings if each not in asked))]
+    answers = step.asked(findings)
+    texts = [each.text for each in (*answers, *(each for each in findings if each not in answers))]
     return f"<details><summary>Answer</summary>{element('h3', step.short_answer(findings))}{bullets(texts)}</details>"
 
 

@@ -110,8 +110,8 @@ def test_sites_that_are_named_may_frame_pages_with_cookies_that_browsers_keep_in
     expected = "frame-ancestors 'self' https://a.example https://*.b.example"
     assert response.headers["content-security-policy"] == expected
     # A browser without this header would not take secure cookies from here.
-    kept = "; SameSite=None; Secure; Partitioned" if fetch_site else "; SameSite=lax"
-    assert response.headers["set-cookie"] == f"a=1; Path=/{kept}"
+    attributes = "; SameSite=None; Secure; Partitioned" if fetch_site else "; SameSite=lax"
+    assert response.headers["set-cookie"] == f"a=1; Path=/{attributes}"
     plain = TestClient(AccessRules(page, Access())).get("/", headers=headers)
     assert plain.headers["set-cookie"] == "a=1; Path=/; SameSite=lax"
 

@@ -69,7 +69,7 @@ def test_the_finder_of_the_page_finds_what_that_of_the_library_finds(page, folde
             known.find(text)
         field.fill(text)
         place = re.search(r"\(at character \d+\)", expected.value.what)
-        assert place and place[0] in page.locator(".said.wrong").inner_text(), text
+        assert place and place[0] in page.locator(".answer.wrong").inner_text(), text
     assert page.problems == []
 
 

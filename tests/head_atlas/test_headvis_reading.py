@@ -70,8 +70,8 @@ def test_what_is_no_export_is_refused_with_the_reason(data, message):
 def test_the_command_prints_a_metric_and_writes_its_map(tmp_path):
     file = tmp_path / "scatter_data.json"
     file.write_bytes(written([*ROWS, {"layer": 1, "head": 0, "<b>": 1}]))
-    done = run("headvis", file, "--metric", "qk_distance")
-    assert done.returncode == 0 and done.stdout.startswith("qk_distance\n1-2  8.500\n1-1  3.000\n"), done.stderr
+    ended = run("headvis", file, "--metric", "qk_distance")
+    assert ended.returncode == 0 and ended.stdout.startswith("qk_distance\n1-2  8.500\n1-1  3.000\n"), ended.stderr
     out = tmp_path / "x.json"
     assert run("headvis", file, "--out", out).returncode == 0
     assert json.loads(out.read_text())["heads"][3]["induction_score"] == 0.5

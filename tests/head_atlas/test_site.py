@@ -136,10 +136,10 @@ def test_equal_files_make_equal_archives(folder):
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
-    done = run("atlas", "demo", "--out", tmp_path)
-    assert done.returncode == 2 and "other files" in done.stderr and len([*tmp_path.iterdir()]) == 1
-    done = run("atlas", "demo", "--out", tmp_path / "new", "--text", "encyclopedia")
-    assert done.returncode == 2 and "--compute" in done.stderr
+    ended = run("atlas", "demo", "--out", tmp_path)
+    assert ended.returncode == 2 and "other files" in ended.stderr and len([*tmp_path.iterdir()]) == 1
+    ended = run("atlas", "demo", "--out", tmp_path / "new", "--text", "encyclopedia")
+    assert ended.returncode == 2 and "--compute" in ended.stderr
 
 
 def test_a_model_without_stored_results_is_an_error_that_says_what_to_do(tmp_path):
@@ -155,8 +155,8 @@ def test_a_model_without_stored_results_is_an_error_that_says_what_to_do(tmp_pat
 @pytest.mark.slow
 def test_the_site_of_72_heads_has_less_than_15_mb(tmp_path):
     out = tmp_path / "site"
-    done = run("atlas", "demo", "--out", out, "--quiet", store=Store(tmp_path / "store").folder)
-    assert done.returncode == 0, done.stderr
+    ended = run("atlas", "demo", "--out", out, "--quiet", store=Store(tmp_path / "store").folder)
+    assert ended.returncode == 0, ended.stderr
     assert sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) < 15_000_000
     assert links.broken(out) == []
     first = json.loads((out / "demo" / headvis.FOLDER / "heads" / "L0H2.json").read_text("utf-8"))

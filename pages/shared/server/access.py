@@ -108,6 +108,6 @@ def _with_cookies_in_frames(send: Send) -> Send:
 
 def _in_frames(cookie: bytes) -> bytes:
     """A value of Set-Cookie, for frames."""
-    given, *attributes = cookie.split(b"; ")
-    kept = [each for each in attributes if not each.lower().startswith((b"samesite", b"secure", b"partitioned"))]
-    return b"; ".join((given, *kept, b"SameSite=None", b"Secure", b"Partitioned"))
+    pair, *attributes = cookie.split(b"; ")
+    others = [each for each in attributes if not each.lower().startswith((b"samesite", b"secure", b"partitioned"))]
+    return b"; ".join((pair, *others, b"SameSite=None", b"Secure", b"Partitioned"))

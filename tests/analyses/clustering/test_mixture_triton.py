@@ -60,6 +60,6 @@ def test_divergences_of_rows_with_zeros_and_padding(monkeypatch: pytest.MonkeyPa
     maps[:, :16] = torch.from_numpy(rows.reshape(3, 16))
     monkeypatch.setattr(measure, "_sums", mixture_triton.mixture_sums)
     found = measure.divergences(maps, 4)
-    wanted = sum(js(p.astype(float), q.astype(float)) for p, q in zip(rows[0], rows[1], strict=True))
-    assert found[0, 1] == pytest.approx(wanted, abs=1e-6)
+    expected = sum(js(p.astype(float), q.astype(float)) for p, q in zip(rows[0], rows[1], strict=True))
+    assert found[0, 1] == pytest.approx(expected, abs=1e-6)
     assert found[0, 1] == found[1, 0] and found[1, 2] == 0
