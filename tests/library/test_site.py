@@ -30,11 +30,11 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        address = given.get("href") or given.get("src")
+        attributes = dict(attrs)
+        address = attributes.get("href") or attributes.get("src")
         if address:
             (self.links if tag == "a" else self.loaded).append(address)
-        self.ids += [given["id"] or ""] if "id" in given else []
+        self.ids += [attributes["id"] or ""] if "id" in attributes else []
 
 
 @pytest.fixture(scope="module")

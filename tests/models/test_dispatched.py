@@ -245,12 +245,12 @@ def test_folders_of_ended_processes_are_removed_and_those_of_living_ones_stay(tm
     abandoned = tmp_path / f"{device_map.PREFIX}abandoned"
     abandoned.mkdir()
     (abandoned / device_map.LOCK).touch()
-    with device_map.weights_folder() as kept:
-        assert kept.path.exists() and not abandoned.exists()
+    with device_map.weights_folder() as folder:
+        assert folder.path.exists() and not abandoned.exists()
         with device_map.weights_folder() as second:
             second.keep_for(object)  # it is empty
-        assert kept.path.exists() and not second.path.exists()
-        kept.remove()
+        assert folder.path.exists() and not second.path.exists()
+        folder.remove()
 
 
 def test_a_folder_without_room_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
