@@ -31,7 +31,7 @@ from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview.stored_results import completed, results_of
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
-from bertviz_core.settings import Execution, Offload, Settings, offload_of
+from bertviz_core.settings import Dtype, Execution, Offload, Settings, offload_of
 from bertviz_core.viewer.input_attention import InputView, apply_view
 
 _models = LoadedModels()  # of `attention`
@@ -103,7 +103,7 @@ def attention(
     max_length: int = 128,
     device: str = "auto",
     offload: Offload = "none",
-    dtype: str = "float32",
+    dtype: Dtype = "float32",
 ) -> AttentionLines:
     """Run a model on one input and return its attention as lines to show.
 

@@ -41,10 +41,11 @@ SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 def to_json(result: Result) -> bytes:
     """The result as JSON, with its findings; absent values are null or missing, never 0."""
     warnings = reading_warnings(result)
-    findings: list[dict[str, Any]] = [{"sentence": result.headline()}]
     analysis = ANALYSES.get(result.analysis)
     if analysis:
         findings = [finding.to_json() for finding in analysis.findings(result)]
+    else:
+        findings = [{"sentence": sentence} for sentence in sentences(result)]
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
@@ -184,7 +185,7 @@ def _block_html(block: Block) -> str:
     if isinstance(block, Map):
         return f"<figure>{element('h2', block.heading)}{figure_html(block.figure)}</figure>"
     if isinstance(block, Say):
-        return element("p class=caption", block.text) if block.in_files and not block.chosen else ""
+        return element("p class=caption", block.text) if block.in_files and not (block.chosen or block.first) else ""
     return "".join(map(_of_page_html, tables_of(block)))
 
 
@@ -192,6 +193,12 @@ def table_html(frame: pd.DataFrame) -> str:
     """A table as HTML, its texts escaped."""
     table = frame.to_html(index=False, float_format=number, na_rep="–", border=0)
     return f"<div class=wide>{table}</div>"
+
+
+def cells_html(part: Table, caption: str = "") -> str:
+    """All rows of a part's table as HTML, as people read them."""
+    cells = printed_cells(part, len(part.table))
+    return table(caption, list(cells), cells.to_numpy().tolist())
 
 
 def printed_cells(part: Table, rows: int) -> pd.DataFrame:
@@ -247,10 +254,10 @@ def _texts(about: dict[str, Any]) -> dict[str, str]:
 
 
 def sentences(result: Result) -> list[str]:
-    """What a result shows: its findings, or the headline of a comparison or an emergence."""
+    """What a result shows: its findings, or what is said first of a comparison or an emergence."""
     if result.analysis in ANALYSES:
         return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
-    return [result.headline()]
+    return [block.text for block in flat(blocks_of(result)) if isinstance(block, Say) and block.first]
 
 
 def chosen_sentences(shown: Sequence[Block]) -> list[str]:

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
+from typing_extensions import Doc
+
+from bertviz_core.choices import MOST, Between, Choices, Count, Positive
 from bertviz_core.errors import SettingsError
 from bertviz_core.numbers import small_int
 
@@ -27,8 +30,11 @@ NO = ("", "0", "false", "no", "off")
 ORIGIN = re.compile(r"https?://(\*\.(?=[^/:]*\.))?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?", re.ASCII | re.IGNORECASE)
 
 
+Length = Annotated[int, Between(8, MOST)]  # tokens
+
+
 @dataclass(frozen=True)
-class Settings:
+class Settings(Choices):
     """Settings of a request; all of them are part of a result's key.
 
     Attributes:
@@ -36,18 +42,22 @@ class Settings:
         limit: The maximum number of inputs; None for all.
         seed: The seed of every random choice.
         mode: "corrected" follows the text of the paper, "paper" the authors' released code (docs/methods.md).
-        dtype: The type of the parameters, one of DTYPES; softmax and statistics are float32 and sums float64 in any
-            case. Of one of QUANTIZED that of the linear layers, beside bfloat16.
+        dtype: The type of the parameters; softmax and statistics are float32 and sums float64 in any case. Of one of
+            QUANTIZED that of the linear layers, beside bfloat16.
         weights: "attention", or "norms": the weights times the lengths of the vectors that they carry (docs/methods.md,
             section 11).
     """
 
-    max_length: int = 128
-    limit: int | None = None
-    seed: int = 0
-    mode: Mode = "corrected"
-    dtype: str = "float32"
-    weights: Weights = "attention"
+    max_length: Annotated[Length, Doc("Maximum tokens per input, special tokens included.")] = 128
+    limit: Annotated[Positive | None, Doc("Maximum number of inputs; default: all.")] = None
+    seed: Annotated[Count, Doc("Random seed.")] = 0
+    mode: Annotated[Mode, Doc("corrected, or paper to follow the authors' code.")] = "corrected"
+    dtype: Annotated[
+        Dtype, Doc("float32, bfloat16 for previews, or int8 and nf4, of 8 and 4 bits; these need bitsandbytes.")
+    ] = "float32"
+    weights: Annotated[Weights, Doc("attention, or norms: weights times the lengths of the vectors they carry.")] = (
+        "attention"
+    )
 
     @property
     def paper(self) -> bool:
@@ -58,19 +68,12 @@ class Settings:
         """The settings for keys and provenance."""
         return asdict(self)
 
-    def check(self, longest: int | None) -> None:
+    def check(self, longest: int | None = None) -> None:
         """Raises SettingsError for a value out of range, or a length above `longest`, the model's, None for any."""
+        super().check()
         if longest is not None and self.max_length > longest:
             what = f"Passages of {self.max_length} tokens are longer than this model allows ({longest})."
             raise SettingsError(what, hint=f"Choose a maximum length of {longest} or less.")
-        if self.max_length < 8:
-            raise SettingsError(f"Passages of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
-        if self.limit is not None and self.limit < 1:
-            raise SettingsError("The limit is below 1.", hint="Choose 1 or more passages, or no limit.")
-        choices = (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES), ("weights", self.weights, WEIGHTS))
-        for name, value, allowed in choices:
-            if value not in allowed:
-                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}.")
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ Each stands in its page between two comments that name it; the rest of a page is
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.cli import Console
+from bertviz_core.cli import Console, parameters
 from bertviz_core.cli.commands import app
 from bertviz_core.corpora.annotation_formats import FORMATS
 from bertviz_core.corpora.treebank import RELATIONS
@@ -48,15 +47,15 @@ def options_of(command: TyperCommand) -> list[TyperOption]:
 
 
 def shared_options() -> list[TyperOption]:
-    """The options that all commands of analyses have, by the fields of Console."""
-    own = {field.name for field in fields(Console)}
+    """The options that all commands of analyses have, those of Console."""
+    own = {each.name for each in parameters(Console)}
     (command, *_) = (all_commands()[each.command] for each in ANALYSES.values())
     return [each for each in options_of(command) if each.name in own]
 
 
 def flag(option: TyperOption) -> str:
     """An option as it is typed, with its default."""
-    default = option.default
+    default = ",".join(option.default) if isinstance(option.default, list) else option.default
     shown = f" {default}" if not option.is_flag and isinstance(default, str | int | float) and default != "" else ""
     return f"`{option.opts[0]}{shown}`"
 

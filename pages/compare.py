@@ -5,7 +5,6 @@ import streamlit as st
 from bertviz_core.comparison import change
 from pages.shared import blocks, endnotes, page, services, widgets
 from pages.shared.frame import header
-from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import CompareChoices
 from pages.shared.state.selection import Basis
@@ -33,14 +32,12 @@ if comparison is None:
     services.runs.clear()
     st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
     raise session.PageEnd
-key = compare_view.quantity(comparison, chosen)
+key = chosen.quantity_of(comparison)
 with line:
-    widgets.select("Quantity", [*comparison.a], "compared", key, format_func=comparison.label, width=230)
+    widgets.select("Quantity", [*comparison.a], "quantity", key, format_func=comparison.label, width=230)
 caption = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 session.rebase(Basis(caption, *comparison.names))
 shown = compare_view.on(comparison, key)
-if shown.changes:
-    st.markdown(f"**{plain(shown.headline())}**")
 blocks.draw(compare_view.blocks_of(shown))
 page.downloads(shown)
 endnotes.folded("The map of a HeadVis export", ":material/upload_file:", "headvis", headvis_map.draw, selection)

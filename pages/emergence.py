@@ -37,8 +37,7 @@ def choose_step() -> int:
     """Draw the slider and the player that moves it; the address follows when the player stops. Returns the index."""
     steps = result.steps.tolist()
     now = session.current()
-    chosen_step, _ = session.page(EmergenceChoices).resolve(result)
-    step = now.playing if now.playing is not None and now.playing in steps else chosen_step
+    step = now.playing if now.playing in steps else session.page(EmergenceChoices).resolve(result).step
     index = steps.index(step)
 
     def play() -> None:
@@ -48,14 +47,14 @@ def choose_step() -> int:
         reached = steps[at["index"]]
         now.playing = reached if at["playing"] else None
         if not at["playing"]:
-            session.choose(at_step=reached)
+            session.choose(step=reached)
 
     def stop() -> None:
         now.playing = None
 
     with page.row():
         shown = "{:,}".format
-        widgets.select_slider("Training step", steps, "at_step", step, format_func=shown, on_change=stop)
+        widgets.select_slider("Training step", steps, "step", step, format_func=shown, on_change=stop)
         component("player")(data={"at": index, "last": len(steps) - 1}, key=PLAYER, on_at_change=play, width="content")
     return index
 
@@ -64,16 +63,17 @@ def choose_step() -> int:
 def draw_relations() -> None:
     """Chosen relations over the training; the slider does not redraw them."""
     page.heading(page_blocks.RELATIONS, nested=True)
-    _, chosen = session.page(EmergenceChoices).resolve(result)
+    chosen = session.page(EmergenceChoices).resolve(result)
     options = {"max_selections": MAX_RELATIONS, "label_visibility": "collapsed"}
-    names = widgets.multiselect("Relations", result.relations, "relations_of", chosen, **options)
+    names = widgets.multiselect("Relations", result.relations, "relations", chosen.relations, **options)
     blocks.draw(page_blocks.relation_blocks(result, names))
 
 
 def reported() -> Emergence:
     """The training with what the page shows of it."""
-    step, relations = current.of_page(EmergenceChoices).resolve(result)
-    return result.on(step, relations, selection.head.key() if selection.head in all_heads(*result.shape) else None)
+    chosen = current.of_page(EmergenceChoices).resolve(result)
+    head = selection.head.key() if selection.head in all_heads(*result.shape) else None
+    return result.on(chosen.step, chosen.relations, head)
 
 
 selection = session.selection()
@@ -83,8 +83,7 @@ result, models = emergence_view.result_or_stop(name, selection)
 current = session.current()  # its step and relations may change without the rest of the page
 selection = session.rebase(Basis(*page_blocks.basis(result)))
 stored.warn([result])
-st.markdown(f"**{plain(result.headline())}**")
-blocks.draw(built(page_blocks.order_blocks, result))
+blocks.draw(built(page_blocks.opening_blocks, result))
 draw_step()
 st.caption(plain(page_blocks.basis_note(result)))
 draw_relations()

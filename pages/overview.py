@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import exports, tasks
-from bertviz_core.analyses.base.findings import SHOWN
 from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import corpus_size, origin
@@ -18,7 +17,7 @@ from bertviz_core.overview.finder import describe_found
 from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.named_heads import top_sentence
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import describe_model, roles
+from bertviz_core.overview.summary import describe_model
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.tour import END
@@ -30,8 +29,8 @@ from pages.shared.costly import (
     columns,
     encoded_cards,
     find,
-    findings,
     head_examples,
+    holding,
     starts,
 )
 from pages.shared.frame import context, links
@@ -126,7 +125,7 @@ def draw_strongest() -> None:
 
 def choose_heads() -> str:
     """Draw the field of the expression that finds heads; an empty one where it cannot be read."""
-    text = session.page(OverviewChoices).heads
+    text = session.page(OverviewChoices).find
     finder_field.draw(results)
     try:
         find(results, text)
@@ -338,9 +337,8 @@ for name, result in in_order(results):
 if entries:
     page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
-    for finding in findings(results):
-        if finding.id in roles() and finding.state == SHOWN:
-            page.finding(finding)
+    for finding in holding(results):
+        page.finding(finding)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
 count = f"{len(find(results, expression))} of {labels.size} heads"

@@ -3,9 +3,9 @@
 import inspect
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin, get_type_hints
@@ -17,7 +17,7 @@ from typing_extensions import Doc
 from bertviz_core import exports
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
-from bertviz_core.analyses.base.request import Options, Request
+from bertviz_core.analyses.base.request import Options, Request, with_names_split
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
 from bertviz_core.choices import is_optional, metadata, required
@@ -47,20 +47,10 @@ class Console:
     offload: Annotated[
         str, Doc("Where weights wait that no GPU has room for: none, cpu (in memory), or disk; needs accelerate.")
     ] = "none"
-    dtype: Annotated[
-        str, Doc("float32, bfloat16 for previews, or int8 and nf4, of 8 and 4 bits; these need bitsandbytes.")
-    ] = "float32"
-    max_length: Annotated[int, Doc("Maximum tokens per input, special tokens included.")] = 128
-    limit: Annotated[int | None, Doc("Maximum number of inputs; default: all.")] = None
-    seed: Annotated[int, Doc("Random seed.")] = 0
+    settings: Settings = field(default_factory=Settings)
     batch_tokens: Annotated[int | None, Doc("Tokens per batch; default: by device.")] = None
     workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
     ray: Annotated[str, Doc("Address of a running Ray cluster, such as auto.")] = ""
-    mode: Annotated[str, Doc("corrected, or paper to follow the authors' code.")] = "corrected"
-    weights: Annotated[
-        str,
-        Doc("attention, or norms: weights times the lengths of the vectors they carry."),
-    ] = "attention"
     store: Annotated[Path | None, Doc("Folder of the store of results.")] = None
     no_store: Annotated[bool, Doc("Do not read or write the store.")] = False
     out: Annotated[list[Path], Doc("Output file, format by extension; repeatable.")] = field(default_factory=list)
@@ -72,11 +62,7 @@ class Console:
 
     def load_model(self, checkpoint: Checkpoint) -> AttentionModel:
         """A model, where its device and weights are to be."""
-        return load(checkpoint, self.device, self.dtype, offload=self.execution().offload)
-
-    def settings(self) -> Settings:
-        """The settings of the request."""
-        return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
+        return load(checkpoint, self.device, self.settings.dtype, offload=self.execution().offload)
 
     def execution(self) -> Execution:
         """How it is computed; raises SettingsError for a batch without tokens, and for another place of weights."""
@@ -86,7 +72,7 @@ class Console:
 
     def request(self, analysis: Analysis[Any, Any], options: Options, files: dict[str, Source]) -> Request:
         """The request of an analysis; `files` are further ones, by role. Raises InputError before a model is loaded."""
-        settings = analysis.relevant(self.settings())
+        settings = analysis.relevant(self.settings)
         if analysis.corpus in NO_CORPUS:
             source = sample(analysis.corpus)
         else:
@@ -164,46 +150,69 @@ class PrintedProgress(Progress):
                 print(printable(str(self)), file=sys.stderr)
 
 
-def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
-    """Add Console's options after the command's own; those in `without` keep their defaults."""
+def with_options(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """The command of a function. A parameter whose type is a dataclass, as choices or Console, is an option for each of
+    its fields; Console's come last, and those in `without` keep their defaults."""
     signature = inspect.signature(function, eval_str=True)
-    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
+    kinds = {p.name: p.annotation for p in signature.parameters.values() if is_dataclass(p.annotation)}
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name not in kinds]
+    chosen = [p for kind in kinds.values() if kind is not Console for p in parameters(kind)]
     shared = [p for p in parameters(Console) if p.name not in without]
 
     def command(**values: Any) -> None:
-        chosen = {p.name: values.pop(p.name) for p in shared}
-        function(Console(**{"input": [], **chosen}), **values)
+        of_console = {"input": [], **{p.name: values[p.name] for p in shared}}
+        function(
+            **{p.name: values[p.name] for p in own},
+            **{name: filled(kind, of_console if kind is Console else values) for name, kind in kinds.items()},
+        )
 
     command.__doc__ = function.__doc__
-    command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature([*own, *chosen, *shared])  # type: ignore[attr-defined]
     return command
 
 
+def filled(kind: Any, values: Mapping[str, Any]) -> Any:
+    """A dataclass with the values of its options, by name; what has none keeps its default."""
+    own = {}
+    for name, hint in get_type_hints(kind).items():
+        if is_dataclass(hint):
+            own[name] = filled(hint, values)
+        elif name in values:
+            own[name] = None if values[name] == [] and is_optional(hint) else values[name]
+    return kind(**with_names_split(kind, own))
+
+
 def _kind_of(hint: Any) -> Any:
-    """The type that typer reads for that of a field; what is one of several texts, or a tuple, is a text here, and
-    checked with the other choices."""
+    """The type that typer reads for that of a field; what is one of several texts is a text here, and checked with the
+    other choices, and of a tuple each text may be given by an option of its own."""
     base = required(hint)
-    if get_origin(base) in (Literal, tuple):
+    if get_origin(base) is tuple:
+        return list[str]
+    if get_origin(base) is Literal:
         base = str
     return base | None if is_optional(hint) else base
 
 
-def parameters(options: type) -> list[inspect.Parameter]:
-    """Typer's parameters for the fields of a dataclass, documented with typer's annotations or with Doc."""
+def parameters(options: Any) -> list[inspect.Parameter]:
+    """Typer's parameters for the fields of a dataclass, documented with typer's annotations or with Doc; those of a
+    field that is a dataclass itself stand in its place."""
     hints = get_type_hints(options, include_extras=True)
     listed = []
     for each in fields(options):
+        if is_dataclass(own := hints[each.name]):
+            listed += parameters(own)
+            continue
         kind = _kind_of(hints[each.name])
         doc = next(one for one in metadata(hints[each.name]) if isinstance(one, Doc | ParameterInfo))
         default = each.default if each.default_factory is MISSING else each.default_factory()
-        if isinstance(default, tuple):  # one option with commas between
-            default = ",".join(default)
+        if kind == list[str] and default is not MISSING:
+            default = [",".join(default)] if default else []  # commas between, as they may be given
         elif default is MISSING:
             default = inspect.Parameter.empty
         if isinstance(doc, Doc):
             flags = ["--" + each.name.replace("_", "-")] if kind is bool else []
             doc = typer.Option(*flags, help=doc.documentation)
         annotation = Annotated[kind, doc]  # type: ignore[valid-type]
-        own = inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        listed.append(own)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        listed.append(inspect.Parameter(each.name, keyword, default=default, annotation=annotation))
     return listed

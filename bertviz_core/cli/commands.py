@@ -1,8 +1,7 @@
 """The commands: one for each analysis, and those on stored results, with the same store and numbers as the pages."""
 
-import inspect
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,18 +14,21 @@ from bertviz_core import exports
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import with_names_split
+from bertviz_core.analyses.base.request import Options
 from bertviz_core.analyses.base.result import describe_header, origin
+from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.run.run_pass import check_head
-from bertviz_core.cli import INPUT, Console, parameters, with_console
+from bertviz_core.cli import INPUT, Console, parameters, with_options
 from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison.result import Comparison, compare
+from bertviz_core.comparison.view import ComparisonView
 from bertviz_core.corpora.files import NO_CORPUS, SAMPLES, every_kind, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.emergence.training import Training, find_training
+from bertviz_core.emergence.view import EmergenceView
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError, SettingsError
@@ -41,6 +43,7 @@ from bertviz_core.one_head.description import one_head as describe_head
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
 from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview import stored_results
+from bertviz_core.overview.finder import HeadSearch
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.text_display import printable
@@ -57,10 +60,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 def add_analysis(analysis: Analysis[Any, Any]) -> None:
     """Add the command of an analysis: its own options and those of its view, then those that all commands share."""
 
-    def command(console: Console, **values: Any) -> None:
-        options = _filled(analysis.options, values)
-        view = _filled(analysis.view, values)
-        files = {name: from_path(path) for name in options.files() if (path := values[name])}
+    def command(console: Console, options: Options, view: View[Any]) -> None:
+        files = {name: from_path(path) for name in options.files() if (path := getattr(options, name))}
         options.check()
         view.check()
         console.check_out(exports.suffixes(analysis.name))
@@ -73,16 +74,9 @@ def add_analysis(analysis: Analysis[Any, Any]) -> None:
             stored_list = guess_lists.stored_parts(store, request.key(), request.source)
             console.write_result(view.choose(shown.with_lists(stored_list)))
 
-    own = [*parameters(analysis.options), *parameters(analysis.view)]
-    command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    command.__annotations__ |= {"options": analysis.options, "view": analysis.view}
     without = ("input",) if analysis.corpus in NO_CORPUS else ()
-    app.command(analysis.command, help=analysis.summary)(with_console(command, without))
-
-
-def _filled(options: type, values: dict[str, Any]) -> Any:
-    """A dataclass with its fields' values; a tuple is given as one option with commas between."""
-    own = {field.name: values[field.name] for field in fields(options)}
-    return options(**with_names_split(options, own))
+    app.command(analysis.command, help=analysis.summary)(with_options(command, without))
 
 
 for analysis in ANALYSES.values():
@@ -90,24 +84,23 @@ for analysis in ANALYSES.values():
 
 
 @app.command("overview")
-@partial(with_console, without={field.name for field in fields(Console)} - USED)
+@partial(with_options, without={each.name for each in parameters(Console)} - USED)
 def overview(
     console: Console,
-    find: Annotated[
-        str, typer.Option(help="Only heads that an expression finds, as 'previous > 0.5 and entropy < 2'.")
-    ] = "",
+    search: HeadSearch,
 ) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     console.check_out(stored_results.SUFFIXES)
     model = checkpoint.find_checkpoint(console.model, console.revision)
-    results = stored_results.results_of(Store(console.store), model, console.settings())
+    results = stored_results.results_of(Store(console.store), model, console.settings)
     console.write(
-        lambda suffix: stored_results.to_bytes(results, suffix, find), partial(stored_results.to_text, results, find)
+        lambda suffix: stored_results.to_bytes(results, suffix, search.find),
+        partial(stored_results.to_text, results, search.find),
     )
 
 
 @app.command("head")
-@partial(with_console, without={field.name for field in fields(Console)} - USED - {"device", "offload"})
+@partial(with_options, without={each.name for each in parameters(Console)} - USED - {"device", "offload"})
 def one_head(
     console: Console,
     head: Annotated[str, typer.Argument(help="A head, such as 5-4, counted from 1, or L4H3, counted from 0.")],
@@ -118,7 +111,7 @@ def one_head(
     console.check_out(SUFFIXES)
     model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)
-    results = stored_results.results_of(store, model, console.settings())
+    results = stored_results.results_of(store, model, console.settings)
     shown = with_stored_training(describe_head(results, Head.parse(head)), results, store, model)
 
     def draw_lines() -> CaptionedSvg | None:
@@ -132,24 +125,24 @@ def one_head(
 
 
 @app.command("emergence")
-@partial(with_console, without=("input", "model", "revision"))
+@partial(with_options, without=("input", "model", "revision"))
 def emergence(
     console: Console,
+    view: EmergenceView,
     training: Annotated[
         str,
         typer.Argument(help="A folder of checkpoints (step-0000500, checkpoint-500, ...), or NAME@'step*' on the hub."),
     ],
     text: Annotated[Inputs, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")] = None,
     treebank: Annotated[Inputs, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
-    step: Annotated[int | None, typer.Option(help="The step to report; default: the last.")] = None,
-    relation: Annotated[Inputs, typer.Option(help="A relation to report; repeatable; default: the clearest.")] = None,
     head: Annotated[str | None, typer.Option(help="The head to report, as 3-1; default: none.")] = None,
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
+    view.check()
     texts = find_sources(text or ["encyclopedia"])
     trees = find_sources(treebank or ["treebank"])
-    series = CheckpointRequests(_training(training, console), texts, trees, console.settings())
+    series = CheckpointRequests(_training(training, console), texts, trees, console.settings)
     with console.working_store() as store:
         progress = console.progress()
         try:
@@ -158,7 +151,7 @@ def emergence(
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(printable(f"\nwarning: {error}"), file=sys.stderr)
-        console.write_result(series.assemble(partial(compute.find, store)).on(step, relation or None, head))
+        console.write_result(series.assemble(partial(compute.find, store)).on(view.step, view.relations, head))
 
 
 def _training(name: str, console: Console) -> Training:
@@ -174,9 +167,10 @@ def _training(name: str, console: Console) -> Training:
 
 
 @app.command("compare")
-@partial(with_console, without=("input",))
+@partial(with_options, without=("input",))
 def compare_runs(
     console: Console,
+    view: ComparisonView,
     analysis: Annotated[str, typer.Argument(help="An analysis by the name of its command, such as surface-patterns.")],
     input: Annotated[Inputs, typer.Argument(help=INPUT)] = None,
     other_model: Annotated[str | None, typer.Option(help="Run B's model; default: run A's.")] = None,
@@ -184,7 +178,6 @@ def compare_runs(
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
-    quantity: Annotated[str | None, typer.Option(help="What to report; default: where most heads differ.")] = None,
 ) -> None:
     """Compare two runs of one analysis: run A as given by the options, run B with the --other options changed."""
     name = analysis.replace("-", "_")
@@ -195,8 +188,11 @@ def compare_runs(
         raise SettingsError("This analysis reads an input.", hint="Name a file, a folder or a sample after it.")
     console.check_out(exports.suffixes(Comparison.analysis))
     first = replace(console, input=input or [])
-    changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
-    given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
+    changes = {"mode": other_mode, "weights": other_weights, "seed": other_seed}
+    changed = {option: value for option, value in changes.items() if value is not None}
+    given: dict[str, Any] = {"settings": replace(console.settings, **changed)}  # type: ignore[arg-type]
+    if other_input:
+        given["input"] = other_input
     if other_model is not None:
         given |= {"model": other_model, "revision": None}
     second = replace(first, **given)
@@ -206,11 +202,11 @@ def compare_runs(
         hint = "Give --other-model, --other-input, --other-mode, --other-weights or --other-seed."
         raise SettingsError("Both runs are the same, or differ in nothing that this analysis reads.", hint=hint)
     with console.working_store() as store:
-        console.write_result(compare(console.computed(a, store), console.computed(b, store)).on(quantity))
+        console.write_result(compare(console.computed(a, store), console.computed(b, store)).on(view.quantity))
 
 
 @app.command("report")
-@partial(with_console, without=("input",))
+@partial(with_options, without=("input",))
 def report(
     console: Console,
     text: Annotated[Inputs, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
@@ -237,7 +233,7 @@ def _report_request(console: Console, named: dict[str, Inputs]) -> ReportRequest
     for kind, names in given.items():
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])
-    request = ReportRequest(console.checkpoint(), corpora, console.settings())
+    request = ReportRequest(console.checkpoint(), corpora, console.settings)
     request.settings.check(request.checkpoint.max_length)
     return request
 
@@ -252,7 +248,7 @@ def _compute_report(console: Console, request: ReportRequest, store: Store) -> d
 
 
 @app.command("atlas")
-@partial(with_console, without=("input", "model", "revision", "out", "no_store"))
+@partial(with_options, without=("input", "model", "revision", "out", "no_store"))
 def atlas(
     console: Console,
     models: Annotated[list[str], typer.Argument(help="Models: `demo`, `demo-decoder`, folders, or hub names.")],
@@ -282,13 +278,13 @@ def atlas(
             failed = _compute_report(own, request, store)
             contents.append(requested_contents(request, store, load_model, failed))
         else:
-            contents.append(stored_contents(store, model, own.settings(), load_model))
+            contents.append(stored_contents(store, model, own.settings, load_model))
     size = site.write(out, site.files(contents, console.progress()))
     console.say(f"\n{size / 1e6:,.1f} MB written: open {out / site.INDEX}.")
 
 
 @app.command("headvis")
-@partial(with_console, without={field.name for field in fields(Console)} - {"out"})
+@partial(with_options, without={each.name for each in parameters(Console)} - {"out"})
 def headvis(
     console: Console,
     file: Annotated[Path, typer.Argument(help="scatter_data.json of a HeadVis export.")],

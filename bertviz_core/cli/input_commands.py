@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from bertviz_core import exports
-from bertviz_core.cli import Console, with_console
+from bertviz_core.cli import Console, with_options
 from bertviz_core.corpora import Skipped, describe_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import expand, find_sources
@@ -36,15 +36,15 @@ inputs_app = typer.Typer()
 
 
 @inputs_app.command("treebank")
-@partial(with_console, without=(*NO_MODEL, "model", "revision", "max_length", "seed", "mode"))
+@partial(with_options, without=(*NO_MODEL, "model", "revision", "max_length", "seed", "mode"))
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
     bank = Treebank(find_sources(console.input))
-    _write_json(console, lambda skipped: (s.to_json() for s in islice(bank.sentences(skipped), console.limit)))
+    _write_json(console, lambda skipped: (s.to_json() for s in islice(bank.sentences(skipped), console.settings.limit)))
 
 
 @inputs_app.command("segments")
-@partial(with_console, without=NO_MODEL)
+@partial(with_options, without=NO_MODEL)
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     inputs = segments_of(console)
@@ -57,7 +57,7 @@ def segments(console: Console) -> None:
 
 
 @inputs_app.command("extract")
-@partial(with_console, without=NO_JOB)
+@partial(with_options, without=NO_JOB)
 def extract(console: Console, word_level: WordLevel = False) -> None:
     """Attention maps to x.safetensors, one entry for each input, which x.inputs.json describes (the release's
     extract_attention)."""
@@ -75,8 +75,8 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
             hint = 'Give JSON objects with "words", or omit --word-level.'
             raise SettingsError("--word-level needs inputs that are given as `words`.", where=example.where, hint=hint)
     model = with_weights(console.load_model(console.checkpoint()), inputs.settings.weights)
-    metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
-    level = console.mode if word_level else None
+    metadata = {"settings": json.dumps(console.settings.to_json()), "model": model.checkpoint.fingerprint()}
+    level = console.settings.mode if word_level else None
     write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
     console.say("")
     reading = Reading()
@@ -90,7 +90,7 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
 
 
 @inputs_app.command("attention")
-@partial(with_console, without=(*NO_JOB, "batch_tokens"))
+@partial(with_options, without=(*NO_JOB, "batch_tokens"))
 def attention(
     console: Console,
     head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5, or L2H4, counted from 0.")],
@@ -110,7 +110,7 @@ def attention(
     single = single_input.OneInput(example, layout_of(example, inputs.tokens))
     for notice in single.notices(model):
         console.say(notice)
-    view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
+    view = InputView(word_level, not no_special, first_piece=console.settings.mode == "paper")
     shown = apply_view(single.layout, single_input.attention(model, example), view)
     origin = input_origin(checkpoint, inputs.settings, single.digest())
     files = builders(shown, chosen, origin, min_weight)
@@ -122,7 +122,7 @@ def attention(
 def segments_of(console: Console) -> Segments:
     """The encoded examples of the command's input; raises BertvizError for settings the model cannot use."""
     checkpoint = console.checkpoint()
-    settings = console.settings()
+    settings = console.settings
     settings.check(checkpoint.max_length)
     return Segments(find_sources(console.input), load_tokens(checkpoint), settings)
 

@@ -34,8 +34,10 @@ def paper_figure(result: Comparison) -> go.Figure:
 
 def blocks(result: Comparison) -> Iterator[Block]:
     """What is shown of a comparison on the quantity with which it opens: of one shape the maps and A against B, of two
-    shapes the heads by depth; the heads that changed most, and the best heads of every quantity."""
+    shapes, which the notes name first, the heads by depth; the heads that changed most, and the best heads of every
+    quantity."""
     key = result.opens_on
+    yield Say(result.headline(), first=True, on_screen=bool(result.changes))
     if result.changes:
         left, middle, right = _maps(result, key)
         yield Columns(left=(left,), middle=(middle,), right=(right,))

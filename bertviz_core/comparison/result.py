@@ -161,6 +161,7 @@ class Comparison(Result):
         return {"best": pd.DataFrame(rows)}
 
     def headline(self) -> str:
+        """How the runs differ in the quantity on which it opens, in a sentence."""
         return self.change_sentence(self.opens_on) if self.changes else self.notes[0]
 
     @property

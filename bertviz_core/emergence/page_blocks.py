@@ -33,12 +33,13 @@ BIASED = (
 
 
 def blocks(result: Emergence) -> Iterator[Block]:
-    """All blocks of what is chosen; without choices the paper's figure."""
+    """All blocks of what is chosen; without choices the headline and the paper's figure."""
     if not (choices := result.choices):
         title = result.analysis.capitalize()
+        yield _headline(result)
         yield Chart("course-figure", title, paper_figure, (result,), title)
         return
-    yield from order_blocks(result)
+    yield from opening_blocks(result)
     yield step_blocks(result, result.step_index)
     yield from relation_blocks(result, choices["relations"])
     yield from whole_blocks(result, Head.parse(choices["head"]) if "head" in choices else None)
@@ -66,12 +67,17 @@ def _mode(result: Emergence) -> str:
     return "as in the paper" if result.provenance["settings"]["mode"] == "paper" else "corrected"
 
 
-def order_blocks(result: Emergence) -> list[Chart]:
-    """In what order the quantities of the training arise; nothing where none has changed."""
+def _headline(result: Emergence) -> Say:
+    return Say(result.headline(), first=True)
+
+
+def opening_blocks(result: Emergence) -> list[Block]:
+    """What a training comes to, and in what order its quantities arise, where any has changed."""
     sentence = order.sentence(result)
     title = "In what order they arise"
     alt = "For each quantity the share that it has made of its way from the first checkpoint to the last"
-    return [Chart("emergence-order", title, order_figure, (result,), alt, note=sentence)] if sentence else []
+    charts = [Chart("emergence-order", title, order_figure, (result,), alt, note=sentence)] if sentence else []
+    return [_headline(result), *charts]
 
 
 def step_blocks(result: Emergence, index: int) -> Columns:
@@ -146,7 +152,7 @@ def steps_table(result: Emergence) -> Table:
     """All steps, a row of which chooses one."""
 
     def step_of(row: int) -> dict[str, Any]:
-        return {"at_step": int(result.steps[row])}
+        return {"step": int(result.steps[row])}
 
     loss = result.loss_name
     titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}

@@ -338,6 +338,7 @@ class Emergence(Result):
         return percent(accuracy, int(self.dependencies[-1].best_n[row]))
 
     def headline(self) -> str:
+        """What the training comes to, in a sentence."""
         loss = ""
         first, last = self.loss[[0, -1]]
         if not np.isnan(first + last):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
-from bertviz_core.analyses.base.findings import DECIDED, MARKS, SHOWN, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results, corpus_size
 from bertviz_core.analyses.behaviors import found_by_heads, linguistic
+from bertviz_core.exports import cells_html
 from bertviz_core.head_atlas import headvis, numbers
 from bertviz_core.head_atlas.analysis_pages import REPORT, address_of
 from bertviz_core.head_atlas.contents import ModelContents
@@ -20,20 +20,19 @@ from bertviz_core.numbers import number
 from bertviz_core.overview.clearest_heads import clearest_head
 from bertviz_core.overview.head_columns import behavior_heads, columns, in_order
 from bertviz_core.overview.named_heads import top_sentence
+from bertviz_core.overview.statement_tables import holding, statements_table
 from bertviz_core.overview.summary import (
     behavior_map,
     behaviors_finding,
     describe_model,
     encoded_cards,
-    every_finding,
     role_words,
-    roles,
 )
 from bertviz_core.overview.vocabulary import Vocabulary, vocabulary
 from bertviz_core.plotting import DIVERGING, LIGHT_TO_DARK, SEQUENTIAL
 from bertviz_core.plotting.browser import UNSAFE
 from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.html import bullets, element, table
+from bertviz_core.plotting.html import bullets, element
 
 HEADS = "heads/"
 SHOWN_COLUMNS = 5  # of the table, until an expression names others
@@ -148,18 +147,11 @@ def _map(results: Results, label: str) -> dict[str, Any]:
 
 def _findings(contents: ModelContents) -> Iterator[str]:
     """What holds for this model, then every statement with its rule."""
-    found = [each for each in every_finding(contents.results) if each.state in DECIDED]
     yield element("h2", "Findings")
-    of_roles = roles()
-    holding = [each.sentence for each in found if each.id in of_roles and each.state == SHOWN]
-    yield bullets(holding) or element("p", "No statement about single heads is shown for this model on these corpora.")
-    header = ("section", "statement", "rule", "this model", "verdict")
-    yield folded(f"All {len(found)} statements", table("", header, [*map(_finding_row, found)]))
-
-
-def _finding_row(each: Finding) -> tuple[str, ...]:
-    verdict = f"{MARKS[each.state]}\u00a0{each.state}"
-    return each.section, each.statement or "beyond the paper", each.rule, each.sentence, verdict
+    hold = [each.sentence for each in holding(contents.results)]
+    yield bullets(hold) or element("p", "No statement about single heads is shown for this model on these corpora.")
+    block = statements_table(contents.results, contents.checkpoint.label)
+    yield folded(f"All {len(block.table)} statements", cells_html(block))
 
 
 def _lists(contents: ModelContents) -> Iterator[str]:

@@ -15,12 +15,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
+from typing_extensions import Doc
 
+from bertviz_core.choices import Choices, Longest
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
@@ -47,6 +49,22 @@ TOKEN = re.compile(
 BETWEEN = r"[\s_()\[\],:×-]+"  # what may stand between the words of a name
 WORDS = ("and", "or", "not")
 EXAMPLE = "Write as in: previous > 0.5 and loss_change > 0.01"
+
+
+@dataclass(frozen=True)
+class HeadSearch(Choices):
+    """The heads that a reader looks for, on the overview, in its address and by an option of its command."""
+
+    find: Annotated[
+        str,
+        Longest(MAX_CHARACTERS),
+        Doc("Only heads that an expression finds, as 'previous > 0.5 and entropy < 2'."),
+    ] = ""
+
+    @classmethod
+    def parameter(cls, field: str) -> str:
+        """The name of a field in the address, where the viewer finds words."""
+        return "heads" if field == "find" else field
 
 
 class Token(NamedTuple):

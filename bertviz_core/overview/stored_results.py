@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Options, Request, is_current
 from bertviz_core.analyses.base.result import Provenance, Result, Results, csv_bytes, describe_header, origin
@@ -20,7 +19,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_columns import columns, frame
 from bertviz_core.overview.named_heads import top_sentence
-from bertviz_core.overview.summary import every_finding
+from bertviz_core.overview.statement_tables import decided
 from bertviz_core.overview.vocabulary import find
 from bertviz_core.settings import Settings
 
@@ -121,7 +120,7 @@ def to_text(results: Results, expression: str = "") -> str:
             parts.append(reading)
         lines.append(f"{name}: {', '.join(parts)}")
     named = [named] if (named := top_sentence(results)) else []
-    return "\n".join([*lines, "", *named, *(finding.sentence for finding in _decided(results))])
+    return "\n".join([*lines, "", *named, *(finding.sentence for finding in decided(results))])
 
 
 def to_bytes(results: Results, suffix: str, expression: str = "", found: pd.DataFrame | None = None) -> bytes:
@@ -137,13 +136,9 @@ def to_bytes(results: Results, suffix: str, expression: str = "", found: pd.Data
         return csv_bytes(table)
     heads = json.loads(table.to_json(orient="records", double_precision=15))
     searched = {"find": expression.strip()} if expression.strip() else {}
-    findings = [finding.to_json() for finding in _decided(results)]
+    findings = [finding.to_json() for finding in decided(results)]
     overview = searched | {"heads": heads, "findings": findings, "origins": _origins(results)}
     return json.dumps(overview, ensure_ascii=False, indent=1).encode()
-
-
-def _decided(results: Results) -> list[Finding]:
-    return [finding for finding in every_finding(results) if finding.state in DECIDED]
 
 
 def _origins(results: Results) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,6 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import plotly.graph_objects as go
@@ -11,19 +10,18 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.block_contents import flat
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
-from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results, corpus_size
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.corpora import describe_skipped
-from bertviz_core.exports import described_origin, printed_cells
+from bertviz_core.exports import cells_html, described_origin
 from bertviz_core.heads import counting_from
-from bertviz_core.overview.clearest_heads import MOST_FOUND, clearest
+from bertviz_core.overview.statement_tables import clearest_table, statements_table
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.report import Report
 from bertviz_core.plotting.drawing import WIDTH, figure_html, html_page
-from bertviz_core.plotting.html import bullets, element, table
+from bertviz_core.plotting.html import bullets, element
 from bertviz_core.viewer.figure import lines_figure
 
 FIRST = 3  # figures with which the report begins
@@ -113,19 +111,10 @@ def _chart_html(chart: Chart, result: Result) -> str:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    findings = every_finding(report.results)
-    name = report.checkpoint.label
-    yield element("h2", "Which of the paper's statements this model shows")
-    yield element(
-        "p class=strong",
-        f"{count_states(findings)} for {name} on these corpora. Statements are "
-        "undecided if their 95% interval contains the threshold, or if there is too little text.",
-    )
-    rows = []
-    for each in (finding for finding in findings if finding.state in DECIDED):
-        state = f"{MARKS[each.state]}\u00a0{each.state}"
-        rows.append((each.section, each.statement or "beyond the paper", each.rule, each.sentence, state))
-    yield table("", ("section", "the paper, on BERT-base", "rule", name, "this run"), rows)
+    block = statements_table(report.results, report.checkpoint.label)
+    yield element("h2", block.title)
+    yield element("p class=strong", block.note)
+    yield cells_html(block)
 
 
 def _section(analysis: Analysis[Any, Any], result: Result, first: Sequence[str]) -> Iterator[str]:
@@ -141,29 +130,19 @@ def _section(analysis: Analysis[Any, Any], result: Result, first: Sequence[str])
         yield element("p class=caption", "Its first figure stands at the beginning of this report.")
     yield from (_chart_html(chart, result) for chart in _charts(analysis, result) if chart.name not in first)
     for each in (block for block in shown if isinstance(block, Table) and block.in_report):
-        cells = printed_cells(each, len(each.table))
-        yield table(_captioned(each.title, each.note), list(cells), cells.to_numpy().tolist())
+        yield cells_html(each, _captioned(each.title, each.note))
 
 
 def _clearest(report: Report) -> Iterator[str]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
-    yield element("h2", "The clearest heads")
-    rows = [(each.head.key(), each.name, each.text, "") for each in clearest(report.results)]
-    for name, analysis in ANALYSES.items():
-        if name in report.results:
-            found = islice(analysis.found_heads(report.results[name]), MOST_FOUND)
-            rows += [_found_row(each) for each in found if each.baseline]
-    yield table("", ("head", "what it does", "this run", "baseline"), rows)
+    block = clearest_table(report.results)
+    yield element("h2", block.title)
+    yield cells_html(block)
     for figure, explained in CAPTIONS.items():
         if lines := [each for each in report.lines if each.figure == figure]:
             where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
             yield _figure(lines_figure([each.panel for each in lines], across=3), caption)
-
-
-def _found_row(found: FoundHead) -> tuple[str, str, str, str]:
-    name = f"{found.name}, {found.counted}" if found.counted else found.name
-    return found.head.key(), name, found.text, found.baseline
 
 
 def _captioned(title: str, note: str) -> str:

@@ -52,7 +52,9 @@ def _claim(block: blocks.Claim, nested: bool) -> None:
 def _say(block: blocks.Say, nested: bool) -> None:
     if not block.on_screen:
         return
-    if block.stands_out:
+    if block.first:
+        st.markdown(f"**{plain(block.text)}**")
+    elif block.stands_out:
         st.info(plain(block.text), icon=":material/info:")
     else:
         st.caption(plain(block.subject) + block.markdown if block.markdown else plain(block.text))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bertviz_core import tour
 from bertviz_core.analyses import behaviors
-from bertviz_core.analyses.base import averages, registry
+from bertviz_core.analyses.base import averages
 from bertviz_core.analyses.base import result as results
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead
@@ -21,7 +21,7 @@ from bertviz_core.analyses.base.view import View
 from bertviz_core.comparison import result as comparisons
 from bertviz_core.emergence import series
 from bertviz_core.heads import Head
-from bertviz_core.overview import clearest_heads, head_columns, summary
+from bertviz_core.overview import clearest_heads, head_columns, statement_tables, summary
 from bertviz_core.overview import starts as overview_starts
 from bertviz_core.overview import vocabulary as vocabularies
 from bertviz_core.plotting import head_map
@@ -38,7 +38,7 @@ clearest_head = memoized(clearest_heads.clearest_head)
 columns = memoized(head_columns.columns)
 encoded_cards = memoized(summary.encoded_cards)
 every_finding = memoized(summary.every_finding)
-findings = memoized(registry.findings)
+holding = memoized(statement_tables.holding)
 found_by_heads = memoized(behaviors.found_by_heads)
 head_roles = memoized(tour.head_roles)
 linguistic = memoized(behaviors.linguistic)

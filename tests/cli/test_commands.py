@@ -208,7 +208,7 @@ def test_the_overview_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
 
 
 def test_an_overview_that_cannot_be_is_refused_with_what_to_do(tmp_path, tiny_folder):
-    mistakes = {("--model", tiny_folder): "Run an analysis first", ("--mode", "other"): "There is no mode"}
+    mistakes = {("--model", tiny_folder): "Run an analysis first", ("--mode", "other"): "mode cannot be"}
     for options, message in (mistakes | {("--out", tmp_path / "a.txt"): "cannot be written"}).items():
         refused = run("overview", "--store", tmp_path / "store", *options)
         assert refused.returncode == 2 and message in refused.stderr

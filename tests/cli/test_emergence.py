@@ -40,7 +40,7 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
 def test_the_step_the_relations_and_the_head_are_in_the_files(folder, text, tmp_path):
     out, html = tmp_path / "x.json", tmp_path / "x.html"
     step = families.STEPS[1]
-    chosen = ("--step", step, "--relation", "UAS", "--head", "1-2", "--out", out, "--out", html, "--quiet")
+    chosen = ("--step", step, "--relations", "UAS", "--head", "1-2", "--out", out, "--out", html, "--quiet")
     done = run("emergence", folder, "--text", text, *SMALL, *chosen, store=tmp_path / "store")
     assert done.returncode == 0, done.stderr
     whole = json.loads(out.read_bytes())["chosen"]
@@ -48,7 +48,7 @@ def test_the_step_the_relations_and_the_head_are_in_the_files(folder, text, tmp_
     assert whole["tables"]["step"]["rows"][0]["value"] == f"{step:,}"
     page = html.read_text()
     assert f"what each head does, step {step:,}" in page and "Head 1-2 over the training" in page
-    for wrong in (("--step", "7"), ("--relation", "none"), ("--head", "9-9")):
+    for wrong in (("--step", "7"), ("--relations", "none"), ("--head", "9-9")):
         done = run("emergence", folder, "--text", text, *SMALL, *wrong, store=tmp_path / "store")
         assert done.returncode == 2 and "Traceback" not in done.stderr
 

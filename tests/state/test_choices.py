@@ -72,18 +72,18 @@ def test_the_map_shows_the_chosen_column_or_the_first_that_the_result_has() -> N
 
 def test_a_reader_sees_two_runs_and_those_asked_for_where_they_are() -> None:
     runs = {"entropy": {name: Run(name) for name in "xyz"}, "probes": {name: Run(name) for name in "pq"}}
-    assert CompareChoices().resolve(runs) == ("entropy", "x", "y")
-    assert CompareChoices(analysis="probes", a="p", b="p").resolve(runs) == ("probes", "p", "p")
-    assert CompareChoices(analysis="probes", a="nonsense", b="p").resolve(runs) == ("probes", "p", "p")
+    assert CompareChoices().chosen_runs(runs) == ("entropy", "x", "y")
+    assert CompareChoices(analysis="probes", a="p", b="p").chosen_runs(runs) == ("probes", "p", "p")
+    assert CompareChoices(analysis="probes", a="nonsense", b="p").chosen_runs(runs) == ("probes", "p", "p")
 
 
 def test_b_is_of_the_corpus_of_a_or_of_a_sample_before_an_upload() -> None:
     upload, other = Run("upload", "demo", corpus="u", is_sample=False), Run("other", "demo", corpus="s2")
     same = Run("same", "mine", corpus="s")
     runs = {"entropy": {"a": Run("a", "demo", corpus="s"), "u": upload, "o": other, "s": same}}
-    assert CompareChoices().resolve(runs) == ("entropy", "a", "s")
+    assert CompareChoices().chosen_runs(runs) == ("entropy", "a", "s")
     del runs["entropy"]["s"]
-    assert CompareChoices().resolve(runs) == ("entropy", "a", "o")
+    assert CompareChoices().chosen_runs(runs) == ("entropy", "a", "o")
 
 
 def test_another_analysis_keeps_the_models_and_the_settings_and_falls_back_to_the_sample() -> None:
@@ -98,16 +98,16 @@ def test_another_analysis_keeps_the_models_and_the_settings_and_falls_back_to_th
         },
         "ablation": {"one": Run("5", "demo", corpus="text"), "two": Run("6", "demo", norms, corpus="text")},
     }
-    assert CompareChoices(analysis="probes", a="a", b="b").resolve(runs) == ("probes", "sample", "norms")
+    assert CompareChoices(analysis="probes", a="a", b="b").chosen_runs(runs) == ("probes", "sample", "norms")
     # The model of B has no such result: it stays chosen.
-    assert CompareChoices(analysis="ablation", a="a", b="b").resolve(runs) == ("ablation", "one", "b")
-    assert CompareChoices(analysis="ablation", a="b").resolve(runs) == ("ablation", "b", "one")
+    assert CompareChoices(analysis="ablation", a="a", b="b").chosen_runs(runs) == ("ablation", "one", "b")
+    assert CompareChoices(analysis="ablation", a="b").chosen_runs(runs) == ("ablation", "b", "one")
 
 
 def test_b_may_be_a_but_for_one_part_and_a_may_not() -> None:
     runs = {"entropy": {"x": Run("x"), "y": Run("y")}}
-    assert CompareChoices(b="A:mode=paper").resolve(runs) == ("entropy", "x", "A:mode=paper")
-    assert CompareChoices(a="A:mode=paper").resolve(runs) == ("entropy", "x", "y")
+    assert CompareChoices(b="A:mode=paper").chosen_runs(runs) == ("entropy", "x", "A:mode=paper")
+    assert CompareChoices(a="A:mode=paper").chosen_runs(runs) == ("entropy", "x", "y")
 
 
 def test_thresholds_are_those_of_what_a_result_has() -> None:

@@ -45,6 +45,7 @@ class Say:
         markdown: The same in Markdown, where words stand out, without words of a file; empty where none do.
         subject: Words of a file with which the Markdown begins.
         stands_out: Whether a reader has to see them before any number.
+        first: Whether they are what is said first, of a result that decides no statement.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Say:
     markdown: str = ""
     subject: str = ""
     stands_out: bool = False
+    first: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_origin
 
 from bertviz_core.analyses.base.entry_points import REGISTERED
 from bertviz_core.analyses.base.result import Result
@@ -130,16 +130,18 @@ class Options(Choices):
 
 
 def with_names_split(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of fields of a dataclass by name; several names may be given as one text, with commas between.
+    """The values of fields of a dataclass by name; several names may be given as texts with commas between.
 
     >>> from bertviz_core.analyses.probes.options import ProbeOptions
     >>> with_names_split(ProbeOptions, {"probes": "structural, attention-only", "rank": 8})
     {'probes': ('structural', 'attention-only'), 'rank': 8}
     """
-    several = {field.name for field in fields(kind) if isinstance(field.default, tuple)}
+    several = {name for name, hint in hints(kind).items() if get_origin(required(hint)) is tuple}
 
-    def split(name: str, value: Any) -> Any:
-        is_text = name in several and isinstance(value, str)
-        return tuple(part.strip() for part in value.split(",")) if is_text else value
+    def split(value: Any) -> Any:
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return value
+        return tuple(part.strip() for text in texts for part in text.split(","))
 
-    return {name: split(name, value) for name, value in values.items()}
+    return {name: split(value) if name in several else value for name, value in values.items()}

@@ -54,10 +54,6 @@ class Result:
         """Further tidy tables by name, with the numbers that the table of `to_frame` summarizes."""
         return {}
 
-    def headline(self) -> str:
-        """The main result in one sentence, for results without an analysis: comparisons and emergence."""
-        return ""
-
     def estimates(self) -> dict[str, Estimate]:
         """Quantities of each head with their uncertainty, by name; without any, the columns are compared."""
         return {}

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from bertviz_core.analyses.base.presentation import CorpusKind
+from bertviz_core.choices import hints
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint, short_names
@@ -30,14 +31,7 @@ MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 def settings(chosen: HeaderChoices, checkpoint: Checkpoint) -> Settings:
     """The settings of the header, with a length that the model takes."""
     length, _ = _lengths(chosen, checkpoint)
-    return Settings(
-        max_length=length,
-        limit=chosen.limit or None,
-        seed=chosen.seed,
-        mode=chosen.mode,
-        dtype=chosen.dtype,
-        weights=chosen.weights,
-    )
+    return Settings(**{name: getattr(chosen, name) for name in hints(Settings)} | {"max_length": length})
 
 
 def open_for_upload() -> None:
@@ -154,7 +148,7 @@ def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoi
         widgets.number(MAX_LENGTH, "max_length", length, longest, help=about)
     if kinds:
         with left:
-            widgets.number("Limit inputs (0 = all)", "limit", chosen.limit)
+            widgets.optional_number("Limit of inputs", "limit", chosen.limit, placeholder="all")
         with middle:
             widgets.number("Random seed", "seed", chosen.seed)
     about = "bfloat16 moves entropies by up to 0.06 nats. int8 and nf4 have 8 and 4 bits (docs/models.md)."

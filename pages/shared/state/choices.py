@@ -8,11 +8,13 @@ Every other field begins at its default. What the types of fields say is in `ber
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
-from bertviz_core.choices import MOST, Between, Choices, Count, Longest, Positive
-from bertviz_core.emergence.result import MAX_RELATIONS, Emergence
+from bertviz_core.choices import Between, Choices, Count, Longest, Positive
+from bertviz_core.comparison.view import ComparisonView
+from bertviz_core.emergence.view import EmergenceView
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, DEMO_DECODER
-from bertviz_core.settings import Dtype, Mode, Weights
+from bertviz_core.overview.finder import HeadSearch
+from bertviz_core.settings import Dtype, Length, Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.state.runs import RELATIVE, Run, Runs, same_run
@@ -25,7 +27,7 @@ Side = Literal["one head", "two heads", "two models", "weights and norms"]
 
 @dataclass(frozen=True)
 class HeaderChoices(Choices):
-    """What all pages share.
+    """What all pages share; those of Settings have the values that are allowed there.
 
     Attributes:
         model: The name or the folder of the model.
@@ -36,7 +38,7 @@ class HeaderChoices(Choices):
         mode: Whether results follow the release, the authors' code.
         weights: Whether norms stand in for attention weights.
         max_length: The most tokens of an input; None for what the model takes.
-        limit: The most inputs that are read; 0 for all.
+        limit: The most inputs that are read; None for all.
         seed: The random seed.
         dtype: The precision of the model's weights.
         zero: Whether labels count layers and heads from 0.
@@ -50,8 +52,8 @@ class HeaderChoices(Choices):
     pairs: str = "pairs"
     mode: Mode = "corrected"
     weights: Weights = "attention"
-    max_length: Annotated[int, Between(8, MOST)] | None = None
-    limit: Count = 0
+    max_length: Length | None = None
+    limit: Positive | None = None
     seed: Count = 0
     dtype: Dtype = "float32"
     zero: bool = False
@@ -81,14 +83,13 @@ class PageChoices(Choices):
 
 
 @dataclass(frozen=True)
-class OverviewChoices(PageChoices):
-    """Of the overview.
+class OverviewChoices(HeadSearch, PageChoices):
+    """Of the overview, beside the expression that finds heads.
 
     Attributes:
         sentence: The sentence on which the map previews every head.
         word: The position, from 1, of the token that the model is to guess; None for the last word of a sentence of the
             reader's own, and for none of the example.
-        heads: An expression that finds heads.
         across: The number of every head that is across in the scatter; None for one that the expression names.
         up: The number that is up, likewise.
         color: The number that colors the dots; None for the layer.
@@ -97,7 +98,6 @@ class OverviewChoices(PageChoices):
     page_name: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
     word: Positive | None = None
-    heads: Text = ""
     across: Text | None = None
     up: Text | None = None
     color: Text | None = None
@@ -200,23 +200,21 @@ class AttentionViewerChoices(PageChoices):
 
 
 @dataclass(frozen=True)
-class CompareChoices(PageChoices):
-    """Of the comparison of two runs.
+class CompareChoices(ComparisonView, PageChoices):
+    """Of the comparison of two runs, beside its quantity.
 
     Attributes:
         analysis: The analysis; None for the first with two runs.
         a: The address of run A; None for the first one.
         b: The address of run B; None for the first one that is like it.
-        compared: The quantity; None for the one in which the most heads differ.
     """
 
     page_name: ClassVar[str] = "compare"
     analysis: str | None = None
     a: str | None = None
     b: str | None = None
-    compared: str | None = None
 
-    def resolve(self, runs: Runs) -> tuple[str, str, str]:
+    def chosen_runs(self, runs: Runs) -> tuple[str, str, str]:
         """The analysis and the addresses of two of its runs, of `runs` of each analysis, two at least.
 
         A run of another analysis stands for the one that is most like it, of the same model; where that has none, the
@@ -237,27 +235,15 @@ class CompareChoices(PageChoices):
 
 
 @dataclass(frozen=True)
-class EmergenceChoices(PageChoices):
-    """Of emergence.
+class EmergenceChoices(EmergenceView, PageChoices):
+    """Of emergence, beside the step and the relations.
 
     Attributes:
         training: The name or the folder of the training.
-        at_step: The step of the map; None for the last checkpoint.
-        relations_of: The relations whose curves are drawn; None for the clearest ones.
     """
 
     page_name: ClassVar[str] = "emergence"
     training: str = DEMO_DECODER
-    at_step: Count | None = None
-    relations_of: tuple[str, ...] | None = None
-
-    def resolve(self, result: Emergence) -> tuple[int, list[str]]:
-        """The step that is shown, the last where the training lacks the chosen one, and the relations that it has."""
-        steps = result.steps.tolist()
-        step = self.at_step if self.at_step is not None and self.at_step in steps else int(steps[-1])
-        if self.relations_of is None:
-            return step, result.opening_relations
-        return step, [name for name in self.relations_of if name in result.relations][:MAX_RELATIONS]
 
     @property
     def reads_header(self) -> bool:

@@ -65,18 +65,13 @@ def blocks_of(comparison: Comparison) -> list[Block]:
     return [*figure.blocks(comparison)]
 
 
-def quantity(comparison: Comparison, chosen: CompareChoices) -> str:
-    """The quantity that is shown, at first the one in which the most heads differ."""
-    return chosen.compared if chosen.compared in comparison.a else comparison.most_changed
-
-
 def default_head(selection: Selection) -> Head | None:
     """The head that changed most in what the page shows, if the chosen model has such a head."""
     chosen = session.page(CompareChoices)
-    comparison = find_comparison(*chosen.resolve(known_runs(selection)))
+    comparison = find_comparison(*chosen.chosen_runs(known_runs(selection)))
     if comparison is None or not comparison.changes:
         return None
-    changed = comparison.changes[quantity(comparison, chosen)].by_size()
+    changed = comparison.changes[chosen.quantity_of(comparison)].by_size()
     model = selection.checkpoint
     known = set(all_heads(model.layers, model.heads))
     return next((head for head in changed if head in known), None)

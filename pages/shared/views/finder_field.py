@@ -16,14 +16,14 @@ EXAMPLE = "Find heads: dobj > 0.5, or previous token > 0.5 and loss change > 0.0
 
 def draw(results: Results) -> None:
     """Draw the field with the reader's expression."""
-    _draw(results, session.page(OverviewChoices).heads)
+    _draw(results, session.page(OverviewChoices).find)
 
 
 @session.fragment
 def _draw(results: Results, drawn: str) -> None:
     """The field alone while the reader types; the page, which shows the heads of the expression that is `drawn`, runs
     again once there is another."""
-    text = session.page(OverviewChoices).heads
+    text = session.page(OverviewChoices).find
     if text != drawn:
         st.rerun()
     typed = (widgets.entered(KEY) or {}).get("typed") or ""
@@ -41,4 +41,4 @@ def _draw(results: Results, drawn: str) -> None:
 def _find() -> None:
     """Show the heads of what is entered, in a callback."""
     if (text := widgets.received(KEY, "find")) is not None:
-        session.choose(heads=str(text))
+        session.choose(find=str(text))

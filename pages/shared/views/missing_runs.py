@@ -174,7 +174,7 @@ def find_runs(runs: Runs, selection: Selection) -> tuple[str, str, str, Request 
     """The analysis, the addresses of both runs, and the request of the first that is not stored, None where both are.
     An address of nothing, or of what cannot be opened any more, is forgotten. Raises BertvizError where a model is
     downloaded first."""
-    analysis, a, b = session.page(CompareChoices).resolve(runs)
+    analysis, a, b = session.page(CompareChoices).chosen_runs(runs)
     for field, address in (("a", a), ("b", b)):
         if address in runs[analysis]:
             continue
