@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -102,7 +102,7 @@ class AntecedentSums(Accumulator):
         """Add one layer of a batch; its layers come in order."""
         layer = attention.layer
         if layer == 0:
-            windows = cast("tuple[DocumentWindow, ...]", batch.examples)
+            windows = tuple(each for each in batch.examples if isinstance(each, DocumentWindow))
             if attention.causal:
                 windows = tuple(map(earlier_antecedents, windows))
             self._start_batch(windows, attention.causal)

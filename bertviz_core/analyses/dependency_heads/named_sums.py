@@ -28,7 +28,7 @@ class NamedSums:
                 self.sums[name] = np.concatenate([sums, np.zeros((new, *sums.shape[1:]), sums.dtype)])
         return rows
 
-    def __iadd__(self, other: "NamedSums") -> Self:
+    def __iadd__(self, other: Self) -> Self:
         """Add the sums of another part, name by name."""
         rows = self.rows(other.names)
         for name, sums in self.sums.items():

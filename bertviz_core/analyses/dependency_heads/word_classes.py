@@ -96,9 +96,8 @@ class ClassSums(NamedSums):
             self.sums["class_counts"][rows, 2] += document.sums["words"] > 0
             self.sums["class_sums"][rows, 1:] += np.stack([x[document.names[ALL_WORDS]] * x, x**2], 1)
 
-    def __iadd__(self, other: NamedSums) -> Self:
+    def __iadd__(self, other: Self) -> Self:
         """Add the sums of the next chunk, with its incomplete documents."""
-        assert isinstance(other, ClassSums)
         self.open_documents.merge(other.open_documents)  # It adds to the sums of both, which are added after it.
         return super().__iadd__(other)
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.column_view import ColumnView
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.minimal_pairs.result import ALL, MinimalPairs
 from bertviz_core.choices import Label
 from bertviz_core.heads import Head
@@ -48,8 +47,7 @@ class MinimalPairsView(ColumnView[MinimalPairs]):
         head = self.head_of() or shown.needed(column.quantity)
         return replace(self, quantity=column.quantity, head=head.key(), phenomenon=shown.shown_name)
 
-    def opening_head(self, result: Result) -> Head | None:
+    def opening_head(self, result: Any) -> Head | None:
         """The head that is needed most for the phenomenon."""
-        assert isinstance(result, MinimalPairs)
         column = self.column(result)
         return None if column is None else self.show(result).needed(column.quantity)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Self, cast
+from typing import TYPE_CHECKING, Annotated, Self
 
 from typing_extensions import Doc
 
@@ -66,11 +66,11 @@ class SurfaceView(ColumnView[HeadAverages]):
             return None
         other = request.of_weights("attention" if request.settings.weights == "norms" else "norms")
         beside = find(other)
-        if beside is None:
+        if not isinstance(beside, HeadAverages):
             weights = other.settings.weights
             hint = f"Run the analysis with --weights {weights} first."
             raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
-        return cast(HeadAverages, beside)
+        return beside
 
     def alone(self) -> Self:
         return replace(self, both=False)
