@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typing_extensions import Doc
 
-from bertviz_core.choices import Choices
+from bertviz_core.choices import Choices, Formerly
 from bertviz_core.comparison.result import Comparison
 
 
@@ -13,12 +13,9 @@ from bertviz_core.comparison.result import Comparison
 class ComparisonView(Choices):
     """The quantity on which two runs are compared; None for the one in which the most heads differ."""
 
-    quantity: Annotated[str | None, Doc("What to report; default: where most heads differ.")] = None
-
-    @classmethod
-    def parameter(cls, field: str) -> str:
-        """The name of a field in the address, where each page has a name of its own for its quantity."""
-        return "compared" if field == "quantity" else field
+    quantity: Annotated[str | None, Formerly("compared"), Doc("What to report; default: where most heads differ.")] = (
+        None
+    )
 
     def quantity_of(self, comparison: Comparison) -> str:
         """The quantity, another one where the runs do not share the chosen one."""

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from typing_extensions import Doc
 
-from bertviz_core.choices import Choices, Count
+from bertviz_core.choices import Choices, Count, Formerly
 from bertviz_core.emergence.result import MAX_RELATIONS, Emergence
 
 
@@ -13,15 +13,12 @@ from bertviz_core.emergence.result import MAX_RELATIONS, Emergence
 class EmergenceView(Choices):
     """A step of a training, and relations that are followed over it; None for what the training opens on."""
 
-    step: Annotated[Count | None, Doc("The step to report; default: the last.")] = None
+    step: Annotated[Count | None, Formerly("at_step"), Doc("The step to report; default: the last.")] = None
     relations: Annotated[
-        tuple[str, ...] | None, Doc("Relations to report, separated by commas; default: the clearest.")
+        tuple[str, ...] | None,
+        Formerly("relations_of"),
+        Doc("Relations to report, separated by commas; default: the clearest."),
     ] = None
-
-    @classmethod
-    def parameter(cls, field: str) -> str:
-        """The name of a field in the address, where the tour has a step and a treebank's page a relation."""
-        return {"step": "at_step", "relations": "relations_of"}.get(field, field)
 
     def resolve(self, result: Emergence) -> Self:
         """The same with a step of the training, its last in place of another one, and relations that it has."""

@@ -22,7 +22,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from typing_extensions import Doc
 
-from bertviz_core.choices import Choices, Longest
+from bertviz_core.choices import Choices, Formerly, Longest
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
@@ -58,13 +58,9 @@ class HeadSearch(Choices):
     find: Annotated[
         str,
         Longest(MAX_CHARACTERS),
+        Formerly("heads"),
         Doc("Only heads that an expression finds, as 'previous > 0.5 and entropy < 2'."),
     ] = ""
-
-    @classmethod
-    def parameter(cls, field: str) -> str:
-        """The name of a field in the address, where the viewer finds words."""
-        return "heads" if field == "find" else field
 
 
 class Token(NamedTuple):

@@ -30,7 +30,7 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     box = app.selectbox(key="b")
     box.set_value(next(option for option in box.options if "vector lengths" in option)).run()
     assert not app.exception
-    assert app.selectbox(key="compared").value == "to_cls"  # the demo's sink, to which almost every head passes little
+    assert app.selectbox(key="quantity").value == "to_cls"  # the demo's sink, to which almost every head passes little
     assert "One run read attention weights, the other norms" in words(app)
     assert "length of vectors from" in words(app) and "norm_" not in words(app).replace("\\", "")
     again = open_app("compare", **{name: parameter(app, name) for name in ("a", "b")})
@@ -153,7 +153,7 @@ def test_a_relative_run_that_cannot_be_is_said_and_another_is_shown(b: str) -> N
 def test_clustering_of_two_modes() -> None:
     app = open_app("compare", analysis="clustering")
     assert not app.error
-    assert app.selectbox(key="compared").value == "to_own_layer"
+    assert app.selectbox(key="quantity").value == "to_own_layer"
     assert "so none can be compared here" in words(app) and "without standard errors" in words(app)
 
 

@@ -44,11 +44,11 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
 def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
     result = shipped()
     step = int(result.steps[2])
-    app = open_app("emergence", at_step=str(step))
-    assert app.select_slider(key="at_step").value == step
+    app = open_app("emergence", step=str(step))
+    assert app.select_slider(key="step").value == step
     labels = result.behaviors()
     for place in (2, 0, len(result.steps) - 1):
-        app.select_slider(key="at_step").set_value(int(result.steps[place])).run()
+        app.select_slider(key="step").set_value(int(result.steps[place])).run()
         found = metrics(app)
         assert found["Training step"] == f"{result.steps[place]:,}"
         assert found["Next-word loss"] == f"{result.loss[place]:.2f} nats"
@@ -66,16 +66,16 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
     assert not app.error and len(app.metric) == 4
     assert words(app).count("Left out of these numbers: 1 × a checkpoint that cannot be used") == 1
     assert "mine/steps on pasted text and treebank" in words(app)
-    assert app.select_slider(key="at_step").options == ["3", "30"]
+    assert app.select_slider(key="step").options == ["3", "30"]
     assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
     app.selectbox(key="head").set_value("4-5").run()
     assert "not one of this training's 2 × 2" in words(app)
     families.save_training(folder, steps=(300,))
     app.run()
     assert "6 of 18 analyses are missing" in words(app)
-    assert app.select_slider(key="at_step").options == ["3", "30"]
+    assert app.select_slider(key="step").options == ["3", "30"]
     analyze(app)
-    assert app.select_slider(key="at_step").options == ["3", "30", "300"]
+    assert app.select_slider(key="step").options == ["3", "30", "300"]
     assert "analyses are missing" not in words(app)
 
 
@@ -116,7 +116,7 @@ def test_the_table_is_that_of_the_file_and_its_columns_have_names_in_words() -> 
 
 
 def test_a_step_that_this_training_has_not_is_its_last() -> None:
-    app = open_app("emergence", at_step="123456789")
+    app = open_app("emergence", step="123456789")
     assert not app.error
     assert metrics(app)["Training step"] == f"{shipped().steps[-1]:,}"
 
@@ -135,7 +135,7 @@ def test_revisions_of_a_hub_model_are_downloaded_when_asked_and_analyzed(
         assert "2 checkpoints, steps 3 to 30" in words(app)
         paste(app, TEXT)
         analyze(app)
-        assert not app.error and app.select_slider(key="at_step").options == ["3", "30"]
+        assert not app.error and app.select_slider(key="step").options == ["3", "30"]
         assert f"{NAME}@step* on pasted text and treebank" in words(app)
         one = open_app("entropy", model=f"{NAME}@step30")
         assert one.selectbox(key="model").value == f"{NAME}@step30" == parameter(one, "model")

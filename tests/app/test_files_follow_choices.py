@@ -208,7 +208,7 @@ def test_a_page_of_several_results_draws_the_blocks_of_its_files(name, address, 
 
 def test_a_comparisons_files_are_of_the_quantity_on_the_page(files) -> None:
     for quantity in ("next", "previous"):
-        app = open_app("compare", analysis="surface_patterns", compared=quantity)
+        app = open_app("compare", analysis="surface_patterns", quantity=quantity)
         whole = json.loads(files[".json"]())
         assert whole["provenance"]["chosen"] == {"quantity": quantity}
         sentence = whole["findings"][0]["sentence"]

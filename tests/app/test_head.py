@@ -91,14 +91,14 @@ def test_what_is_not_computed_is_a_line_with_a_button():
 
 
 def test_the_overview_finds_heads_by_an_expression():
-    app = open_app(heads="previous > 0.5 and layer = 1")
+    app = open_app(find="previous > 0.5 and layer = 1")
     assert drawing(app, "names")["text"] == "previous > 0.5 and layer = 1"
     assert any(expander.label.endswith("heads in a table") for expander in app.expander)
     assert "Found: head 1-3 (1 of 72)." in words(app)
     parts = [each.proto.bytes for each in app.main.get("bidi_component") if each.proto.bytes]
     (faint,) = [each["faint"] for each in map(json.loads, parts[0].splitlines()) if "faint" in each]
     assert clearest("previous") not in faint and len(faint) > 60
-    assert "None of 72 heads is found." in words(open_app(heads="previous > 2"))
-    app = open_app(heads="prevous > 1")
+    assert "None of 72 heads is found." in words(open_app(find="previous > 2"))
+    app = open_app(find="prevous > 1")
     assert "There is no column 'prevous'; is 'previous' meant? (at character 1)" in words(app)
     assert parameter(app, "heads") == "prevous > 1"

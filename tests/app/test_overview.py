@@ -149,7 +149,7 @@ def test_the_files_and_the_command_have_the_heads_that_are_found(monkeypatch, tm
     offered: dict[str, Any] = {}
     monkeypatch.setattr(page, "offer_files", offered.update)
     expression = "previous > 0.5"
-    app = open_app(heads=expression)
+    app = open_app(find=expression)
     assert not app.error
     whole = json.loads(offered["JSON"][1]())
     averages = shipped.result("surface_patterns")["previous"]

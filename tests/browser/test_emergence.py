@@ -38,13 +38,13 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(open_page: 
     page.keyboard.press("Home")
     first = f"{result.steps[0]:,}"
     page.get_by_test_id("stMetricValue").get_by_text(first, exact=True).wait_for()
-    browser.wait_for_address(page, f"at_step={result.steps[0]}")
+    browser.wait_for_address(page, f"step={result.steps[0]}")
     assert marks.last.get_attribute("d") != before
     assert counts(page) == legend(result, 0)
     page.locator(".point[data-head='1-4']").click()
     page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
-    assert f"at_step={result.steps[0]}" in page.url and "head=" in page.url
+    assert f"step={result.steps[0]}" in page.url and "head=" in page.url
     head = page.url.partition("head=")[2].partition("&")[0]
     assert page.get_by_text(f"Head {head} over the training").is_visible()
     assert browser.fits(page)
@@ -67,7 +67,7 @@ def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(o
         assert heads == legend(result, steps.index(shown))
         seen[steps.index(shown)] = float(cursor[1:].partition(",")[0])
     assert [*seen] == sorted(seen) and [*seen.values()] == sorted(set(seen.values()))
-    assert page.evaluate("history.length") == entries and "at_step" not in page.url
+    assert page.evaluate("history.length") == entries and "step" not in page.url
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Play").wait_for()
-    browser.wait_for_address(page, "at_step=")
+    browser.wait_for_address(page, "step=")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.cli import filled
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.view import EmergenceView
 from tests.support import families
 from tests.support.running import run
 
@@ -71,3 +73,9 @@ def test_a_folder_without_checkpoints_is_one_message(tmp_path, is_there):
     done = run("emergence", tmp_path / "nothing", store=tmp_path / "store")
     assert done.returncode == 2 and done.stdout == ""
     assert ("No checkpoint" if is_there else "no folder") in done.stderr and "Traceback" not in done.stderr
+
+
+def test_relations_are_given_by_one_option_or_by_several() -> None:
+    given = filled(EmergenceView, {"step": 30, "relations": ["det, UAS", "dobj"]})
+    assert given == EmergenceView(step=30, relations=("det", "UAS", "dobj"))
+    assert filled(EmergenceView, {"step": None, "relations": []}) == EmergenceView()

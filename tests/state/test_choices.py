@@ -18,10 +18,12 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter, RelationView
 from bertviz_core.analyses.entropy.analysis import EntropyView
 from bertviz_core.choices import Between
+from bertviz_core.emergence.series import shipped
+from bertviz_core.emergence.view import EmergenceView
 from bertviz_core.heads import Head
 from pages.shared.state import kinds
 from pages.shared.state.address import parse, query
-from pages.shared.state.choices import CompareChoices
+from pages.shared.state.choices import CompareChoices, EmergenceChoices, OverviewChoices
 from pages.shared.state.kinds import AnalysisChoices, kind_of, view_of
 from pages.shared.state.runs import Run
 from pages.shared.views.default_heads import best_at
@@ -173,3 +175,18 @@ def test_an_example_opens_on_the_head_that_is_best_at_it_if_the_result_has_that(
     assert best_at("dependency_heads", "det", relations) == best
     assert best_at("dependency_heads", "nonsense", relations) is None
     assert best_at("coreference_heads", "", antecedents) == antecedents.default_view().best().head
+
+
+def test_links_of_earlier_versions_open_what_has_another_name_now() -> None:
+    old = {"at_step": "1000", "relations_of": "det,UAS"}
+    assert parse(EmergenceChoices, old) == (EmergenceChoices(step=1000, relations=("det", "UAS")), {})
+    assert parse(CompareChoices, {"compared": "next"}) == (CompareChoices(quantity="next"), {})
+    assert parse(OverviewChoices, {"heads": "previous > 0.5"}) == (OverviewChoices(find="previous > 0.5"), {})
+
+
+def test_what_is_chosen_of_a_training_that_it_lacks_is_left_out() -> None:
+    training = shipped()
+    last = int(training.steps[-1])
+    assert EmergenceView().resolve(training).step == EmergenceView(step=7).resolve(training).step == last
+    assert EmergenceView(relations=("nonsense", "det")).resolve(training).relations == ("det",)
+    assert EmergenceView().resolve(training).relations == tuple(training.opening_relations)
