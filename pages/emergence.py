@@ -65,7 +65,7 @@ def draw_relations() -> None:
     page.heading(page_blocks.RELATIONS, nested=True)
     chosen = session.page(EmergenceChoices).resolve(result)
     options = {"max_selections": MAX_RELATIONS, "label_visibility": "collapsed"}
-    names = widgets.multiselect("Relations", result.relations, "relations", chosen.relations, **options)
+    names = widgets.multiselect("Relations", result.relations, "relations", chosen.relations or (), **options)
     blocks.draw(page_blocks.relation_blocks(result, names))
 
 
