@@ -39,7 +39,6 @@ class Settings(Choices):
 
     Attributes:
         max_length: The most tokens of an input, special ones included.
-        limit: The maximum number of inputs; None for all.
         seed: The seed of every random choice.
         mode: "corrected" follows the text of the paper, "paper" the authors' released code (docs/methods.md).
         dtype: The type of the parameters; softmax and statistics are float32 and sums float64 in any case. Of one of
