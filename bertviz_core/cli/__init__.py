@@ -20,7 +20,7 @@ from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.request import Options, Request, with_names_split
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
-from bertviz_core.choices import is_optional, metadata, required
+from bertviz_core.choices import Choices, is_optional, metadata, required
 from bertviz_core.corpora.files import NO_CORPUS, find_sources, sample
 from bertviz_core.corpora.readers import OPENERS
 from bertviz_core.corpora.source import Source
@@ -172,14 +172,18 @@ def with_options(function: Callable[..., None], without: Collection[str] = ()) -
 
 
 def filled(kind: Any, values: Mapping[str, Any]) -> Any:
-    """A dataclass with the values of its options, by name; what has none keeps its default."""
+    """A dataclass with the values of its options, by name; what has none keeps its default. Raises SettingsError for a
+    choice that its field does not take."""
     own = {}
     for name, hint in get_type_hints(kind).items():
         if is_dataclass(hint):
             own[name] = filled(hint, values)
         elif name in values:
             own[name] = None if values[name] == [] and is_optional(hint) else values[name]
-    return kind(**with_names_split(kind, own))
+    whole = kind(**with_names_split(kind, own))
+    if isinstance(whole, Choices):
+        whole.check()
+    return whole
 
 
 def _kind_of(hint: Any) -> Any:

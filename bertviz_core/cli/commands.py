@@ -62,8 +62,6 @@ def add_analysis(analysis: Analysis[Any, Any]) -> None:
 
     def command(console: Console, options: Options, view: View[Any]) -> None:
         files = {name: from_path(path) for name in options.files() if (path := getattr(options, name))}
-        options.check()
-        view.check()
         console.check_out(exports.suffixes(analysis.name))
         request = console.request(analysis, options, files)
         check_head(view, request.checkpoint)
@@ -139,7 +137,6 @@ def emergence(
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
-    view.check()
     texts = find_sources(text or ["encyclopedia"])
     trees = find_sources(treebank or ["treebank"])
     series = CheckpointRequests(_training(training, console), texts, trees, console.settings)

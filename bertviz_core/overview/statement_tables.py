@@ -26,13 +26,13 @@ def holding(results: Results) -> list[Finding]:
 
 
 def statements_table(results: Results, label: str) -> Table:
-    """A row for each statement that is decided, of a model with this label."""
+    """A row for each statement that is decided; its note names the model by its label."""
     rows = [
         {
             "section": each.section,
             "the paper, on BERT-base": each.statement or "beyond the paper",
             "rule": each.rule,
-            label: each.sentence,
+            "this model": each.sentence,
             "this run": f"{MARKS[each.state]}\u00a0{each.state}",
         }
         for each in decided(results)

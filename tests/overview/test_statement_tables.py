@@ -16,8 +16,8 @@ def test_each_statement_with_a_number_has_a_row_and_those_that_hold_are_among_th
         for finding in ANALYSES[name].findings(result)
         if finding.state in VERDICTS.values()
     ]
-    assert sorted(table["demo"][1:]) == sorted(with_numbers)  # the first row is of all analyses together
-    verdicts = dict(zip(table["demo"], table["this run"], strict=True))
+    assert sorted(table["this model"][1:]) == sorted(with_numbers)  # the first row is of all analyses together
+    verdicts = dict(zip(table["this model"], table["this run"], strict=True))
     assert all(VERDICTS[mark] == state for mark, state in (verdict.split("\u00a0") for verdict in verdicts.values()))
     held = [finding.sentence for finding in holding(RESULTS)]
     assert held and all(verdicts[sentence] == "✓\u00a0shown" for sentence in held)
