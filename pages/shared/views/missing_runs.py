@@ -202,7 +202,7 @@ def draw_ways(offered: list[Counterpart], b: str) -> None:
         st.button(
             title,
             on_click=session.choose,
-            kwargs={"b": following, "compared": None},
+            kwargs={"b": following, "quantity": None},
             disabled=not following,
             help=None if following else LACKING[part],
         )
