@@ -101,4 +101,4 @@ def test_the_overview_finds_heads_by_an_expression():
     assert "None of 72 heads is found." in words(open_app(find="previous > 2"))
     app = open_app(find="prevous > 1")
     assert "There is no column 'prevous'; is 'previous' meant? (at character 1)" in words(app)
-    assert parameter(app, "heads") == "prevous > 1"
+    assert parameter(app, "find") == "prevous > 1"
