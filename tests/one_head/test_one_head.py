@@ -23,7 +23,6 @@ from bertviz_core.one_head.files import to_frame, to_html, to_json, to_text
 from bertviz_core.overview.head_columns import columns
 from tests.oracles import one_head as oracle
 
-
 def rows_apart(name: str, result: Result, head: Head) -> list[HeadRow]:
     """The numbers of an analysis that may set a head apart."""
     return [row for each in ANALYSES[name].of_head(result, head) for row in each.figure.apart]
@@ -166,6 +165,13 @@ def test_what_is_missing_is_named_and_labels_follow_the_base(results):
     assert "Surface patterns" in shown.missing and "Entropy" not in shown.missing
     assert shown.sentence.startswith("Head 2-4 ")
     assert f"Not computed yet: {', '.join(shown.missing)}." in to_text(shown)
+
+
+def test_an_encoder_does_not_miss_what_only_decoders_have(results):
+    assert "Next token" not in one_head(results, Head(0, 0)).missing
+    entropy = results["entropy"]
+    decoder = entropy.provenance | {"model": entropy.provenance["model"] | {"causal": True}}
+    assert "Next token" in one_head({"entropy": replace(entropy, provenance=decoder)}, Head(0, 0)).missing
 
 
 def test_every_file_says_the_sentence_and_has_the_numbers(results):
