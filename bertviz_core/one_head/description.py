@@ -229,7 +229,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
 
 
 def _missing(results: Results, *, is_causal: bool) -> tuple[str, ...]:
-    """The titles of the analyses that are not computed, of an encoder without those of next tokens, which it never has."""
+    """The titles of what is not computed, of an encoder without analyses of next tokens, which it cannot have."""
     absent = (analysis for name, analysis in ANALYSES.items() if name not in results)
     return tuple(analysis.title for analysis in absent if is_causal or not analysis.reads_residual)
 

@@ -23,6 +23,7 @@ from bertviz_core.one_head.files import to_frame, to_html, to_json, to_text
 from bertviz_core.overview.head_columns import columns
 from tests.oracles import one_head as oracle
 
+
 def rows_apart(name: str, result: Result, head: Head) -> list[HeadRow]:
     """The numbers of an analysis that may set a head apart."""
     return [row for each in ANALYSES[name].of_head(result, head) for row in each.figure.apart]
