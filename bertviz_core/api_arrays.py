@@ -1,7 +1,7 @@
 """Plain arrays as pictures: attention weights as lines, values of heads as a map. Neither needs a model or torch."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,8 @@ def _check_is_attention(weights: Any) -> None:
     layers = [None] if weights is None else weights
     if not isinstance(layers, list | tuple):
         return
+    if any(isinstance(layer, str) for layer in layers):  # Other libraries take the weights first.
+        raise InputError("The weights are texts.", hint="Tokens come first: attention_lines(tokens, weights).")
     if not len(layers) or any(layer is None for layer in layers):
         hint = (
             'Load the model with attn_implementation="eager", since its other kernels return no weights, and call it '
@@ -176,9 +178,9 @@ def _maps(weights: Any) -> np.ndarray:
 
 
 def _units(labels: Sequence[str], what: str) -> Units:
-    given = labels if isinstance(labels, str) else list(labels)
-    if isinstance(given, str) or not all(isinstance(label, str) for label in given):
-        kind = "a string" if isinstance(given, str) else "not all strings"
+    given = list(labels) if isinstance(labels, Iterable) else [labels]
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in given):
+        kind = "a string" if isinstance(labels, str) else "not all strings"
         hint = "Give a list of strings; `tokenizer.convert_ids_to_tokens(ids)` makes one of ids."
         raise InputError(f"The {what} are {kind}.", hint=hint)
     special = np.array([SPECIAL.fullmatch(label) is not None for label in given], dtype=bool)

@@ -81,14 +81,17 @@ class Comparison(Result):
             notes.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
         if self.changes and all(change.untested for change in self.changes.values()):
             notes = [note for note in notes if note != CONSERVATIVE]
-            units = [run[self.opens_on].units or 0 for run in (self.a, self.b)]
             why = " without standard errors of both runs"
-            if any(0 < count < MIN_UNITS for count in units):
+            if self._has_too_few_units:
                 why = f": {self.units_text}, where at least {MIN_UNITS} in each run are needed"
             notes.append(f"No difference is marked{why}.")
         elif self.changes and self.units_text:
             notes.append(f"Intervals are over {self.units_text}.")
         return notes
+
+    @property
+    def _has_too_few_units(self) -> bool:
+        return any(0 < (run[self.opens_on].units or 0) < MIN_UNITS for run in (self.a, self.b))
 
     @property
     def units_text(self) -> str:
@@ -186,7 +189,8 @@ class Comparison(Result):
             return f"No head differs in {name}."
         moved = f"{head.label()} changed most, from {number(change.a[head])} to {number(change.b[head])}"
         if change.untested:
-            return f"In {name}, head {moved}; without standard errors no difference is marked."
+            why = "over so few inputs" if self._has_too_few_units else "without standard errors"
+            return f"In {name}, head {moved}; {why} no difference is marked."
         marked = f"{int(change.marked.sum())} of {change.a.size} heads differ in {name}"
         return f"{marked} (Holm-adjusted p < {ALPHA}); {moved}."
 

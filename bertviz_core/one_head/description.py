@@ -223,9 +223,15 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         findings=tuple(each for each in about if finding is None or each.sentence != finding.sentence),
         figures=tuple((name, figure) for name, figure in named_figures if figure.is_drawn),
         published=published_of(results, head),
-        missing=tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
+        missing=_missing(results, is_causal=shown[0][1].provenance["model"].get("causal", False)),
         origins={name: origin(result.default_view().provenance) for name, result in shown},
     )
+
+
+def _missing(results: Results, *, is_causal: bool) -> tuple[str, ...]:
+    """The titles of what is not computed, of an encoder without analyses of next tokens, which it cannot have."""
+    absent = (analysis for name, analysis in ANALYSES.items() if name not in results)
+    return tuple(analysis.title for analysis in absent if is_causal or not analysis.reads_residual)
 
 
 def findings_on(found: Sequence[Finding], head: Head) -> tuple[Finding, ...]:

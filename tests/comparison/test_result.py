@@ -227,6 +227,7 @@ def test_clustering_is_compared_by_divergence_within_and_between_layers(run):
 def test_averages_over_too_few_documents_are_not_marked(run, limit):
     comparison = compare(run("entropy", limit=limit), run("entropy", mode="paper"))
     assert "No difference is marked" in comparison.notes[-1] and "too few" in comparison.notes[-1]
+    assert "over so few inputs" in comparison.headline() and "standard errors" not in comparison.headline()
     assert not comparison.changes["entropy"].marked.any()
     assert np.isnan(comparison.changes["entropy"].low).all() == (limit == 1)
 

@@ -113,8 +113,10 @@ def changed(value: float) -> np.ndarray:
         (TOKENS, softmax(2, 5, 3, 4, 4), "are of 5 inputs"),
         (TOKENS, [[0.5, 0.5], [1.0]], "cannot be read as an array of numbers"),
         (TOKENS, [["a"]], "cannot be read as an array of numbers"),
+        (softmax(2, 3, 4, 4), TOKENS, "Tokens come first"),
         ("the cat", softmax(7, 7), "The tokens are a string"),
         ([101, 102], softmax(2, 2), "convert_ids_to_tokens"),
+        (None, softmax(2, 2), "not all strings"),
         ([], np.zeros((0, 0)), "no attention"),
     ],
 )

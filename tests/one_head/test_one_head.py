@@ -168,6 +168,13 @@ def test_what_is_missing_is_named_and_labels_follow_the_base(results):
     assert f"Not computed yet: {', '.join(shown.missing)}." in to_text(shown)
 
 
+def test_an_encoder_does_not_miss_what_only_decoders_have(results):
+    assert "Next token" not in one_head(results, Head(0, 0)).missing
+    entropy = results["entropy"]
+    decoder = entropy.provenance | {"model": entropy.provenance["model"] | {"causal": True}}
+    assert "Next token" in one_head({"entropy": replace(entropy, provenance=decoder)}, Head(0, 0)).missing
+
+
 def test_every_file_says_the_sentence_and_has_the_numbers(results):
     shown = one_head(results, Head(1, 1))
     text, page, whole = to_text(shown), to_html(shown, None), json.loads(to_json(shown))

@@ -69,6 +69,12 @@ class Clustering(Result):
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
+    def read_units(self) -> tuple[int, str]:
+        """How many documents the divergences are of, of a single one how many passages; and what is counted."""
+        documents, segments = (int(self.provenance[each]) for each in ("documents", "segments"))
+        return (min(documents, segments), "documents") if documents > 1 else (segments, "segments")
+
+    @property
     def shape(self) -> tuple[int, int]:
         """The numbers of layers, and of heads of a layer."""
         return self.averages.shape[1], self.averages.shape[2]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide_worth, tiny
-from bertviz_core.analyses.base.statistics import share
+from bertviz_core.analyses.base.findings import UNDECIDED, Answer, Interval, Statement, decide_worth, tiny
+from bertviz_core.analyses.base.statistics import MIN_UNITS, share, units_text
 from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.analyses.clustering.result import Clustering
 
@@ -32,7 +32,8 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     With w the mean divergence of two heads with the same label and b that of two heads with different ones, heads
     labeled OTHER left out, the gain is b - w. It is compared with the gains of PERMUTATIONS permutations of the labels:
     the interval is [gain - q97.5, gain - q2.5], q being their quantiles, and the statement is shown where all of it is
-    above 0 and the gain is LEAST of b or more (docs/methods.md, section 6, Decisions).
+    above 0 and the gain is LEAST of b or more (docs/methods.md, section 6, Decisions). As permutations of heads say
+    nothing of other texts, fewer than MIN_UNITS documents decide nothing.
 
     Args:
         result: The divergences of all pairs of heads.
@@ -56,10 +57,12 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     gain = between - within
     interval = Interval(gain - high, gain - low)
     least = LEAST * between
+    units, unit = result.read_units
+    few = f" Only {units_text(units, unit)}." if units < MIN_UNITS else ""
     return Answer(
-        decide_worth(interval, gain, least),
+        UNDECIDED if few else decide_worth(interval, gain, least),
         f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
-        f"{different} by {between:.3g}.{tiny(interval, gain, least, f'{LEAST:.0%} of the latter')}",
+        f"{different} by {between:.3g}.{tiny(interval, gain, least, f'{LEAST:.0%} of the latter')}{few}",
         number=f"{within:.3g} nats against {between:.3g}",
     )
 

@@ -272,7 +272,9 @@ def test_probes_differ_where_their_intervals_are_apart():
 
 def clusters(divergence, behaviors, summed=False):
     layers = np.indices(behaviors.shape)[0].reshape(-1)
-    result = SimpleNamespace(divergence=divergence, behaviors=behaviors, layers=layers, summed=summed)
+    result = SimpleNamespace(
+        divergence=divergence, behaviors=behaviors, layers=layers, summed=summed, read_units=(64, "documents")
+    )
     result.default_view = lambda: result
     return result
 

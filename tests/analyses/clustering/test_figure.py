@@ -130,7 +130,7 @@ def test_models_without_pairs_and_identical_heads_have_words_and_figures(shape: 
     heads = shape[0] * shape[1]
     divergence = np.zeros((heads, heads))
     (points, stress), (linkage, order) = embed(divergence), dendrogram(divergence)
-    provenance = {"settings": {"mode": "corrected"}}
+    provenance = {"settings": {"mode": "corrected"}, "documents": 64, "segments": 64}
     averages, rest = np.zeros((6, *shape)), (10, points, stress, linkage, order, 0, False)
     result = Clustering(provenance, divergence, averages, *rest, {}, {}).labeled(Thresholds(), {})
     finding = ANALYSES["clustering"].findings(result)[0]
