@@ -32,7 +32,14 @@ def test_what_is_published_of_bert_is_what_the_paper_has():
     bert = {"name": "bert-base-uncased", "revision": "main", "layers": 12, "heads": 12}
     rows = {each.role: (each.head.key(), round(100 * (each.value or 0), 1)) for each in published_heads(bert)}
     of_relations = {relation: row[:2] for relation, row in TABLE_1.items() if relation != "all"}
+    of_relations["auxpass"] = ("4-10", 0.0)  # The authors' notebook has another number.
     assert rows == of_relations | {"coreference": ("5-4", TABLE_2["head 5-4"][0])}
+
+
+def test_the_heads_of_greater_than_are_the_seven_of_the_circuit():
+    """Of Hanna et al., section 3.2; 6.1 is of another task there."""
+    heads = {each.head for each in published_heads(GPT2) if each.role == "greater-than"}
+    assert heads == {Head.parse(name) for name in ("5.1", "5.5", "6.9", "7.10", "8.8", "8.11", "9.1")}
 
 
 @pytest.mark.parametrize(
@@ -42,9 +49,10 @@ def test_of_any_other_model_nothing_is_known(change):
     assert published_heads(GPT2) and not published_heads(GPT2 | change)
 
 
-def test_rows_have_a_source_a_head_of_the_model_and_a_quantity_that_exists():
+def test_rows_have_two_places_a_head_of_the_model_and_a_quantity_that_exists():
     for paper in _papers():
-        assert paper["page"].startswith("https://") and paper["title"]
+        places = {paper["page"], *paper["also"]}
+        assert len(places) > 1 and all(each.startswith("https://") for each in places) and paper["title"]
         seen = [(row["head"], row["role"]) for row in paper["heads"]]
         assert len({*seen}) == len(seen)
         model = {
