@@ -31,7 +31,7 @@ def named(monkeypatch):
     about = {"name": "Ada et al. 2020", "title": "Heads", "page": "https://example.org/heads", "revision": "main"}
     paper = about | {"models": ["a-model"], "shape": [model["layers"], model["heads"]], "heads": rows}
     monkeypatch.setattr(published, "_papers", lambda: (paper,))
-    provenance = induction.provenance | {"model": model | {"name": "a-model"}}
+    provenance = induction.provenance | {"model": model | {"name": "a-model", "of_hub": True}}
     return {"induction": replace(induction, provenance=provenance), "surface_patterns": result("surface_patterns")}
 
 
