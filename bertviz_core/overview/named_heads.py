@@ -41,7 +41,7 @@ def top_sentence(results: Results) -> str:
         return ""
     return (
         f"{sum(inside)} of {len(inside)} heads that papers have named in this model are in its own top {TOP:.0%} of "
-        "what measures their role here."
+        f"what measures their role here; by chance about {TOP * len(inside):.0f} would be."
     )
 
 
