@@ -64,7 +64,7 @@ def _papers() -> tuple[Mapping[str, Any], ...]:
 def published_heads(model: Mapping[str, Any]) -> tuple[PublishedHead, ...]:
     """The heads that papers have named in a model, in the order of the file; none of a model that is not known.
 
-    A model is known by its name on the hub, its revision and its shape alone: what its files are is not compared.
+    A model of the hub is known by its name, its revision and its shape alone: what its files are is not compared.
 
     Args:
         model: The model in the provenance of a result.
@@ -72,7 +72,8 @@ def published_heads(model: Mapping[str, Any]) -> tuple[PublishedHead, ...]:
     return tuple(
         _read(row, paper)
         for paper in _papers()
-        if model["name"] in paper["models"]
+        if model.get("of_hub")
+        and model["name"].partition("@")[0] in paper["models"]
         and model.get("revision") in MAIN
         and [model["layers"], model["heads"]] == paper["shape"]
         for row in paper["heads"]

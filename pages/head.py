@@ -174,8 +174,10 @@ if shown.finding:
 else:
     st.markdown(f"**{plain(shown.claim)}**")
 if shown.named:
-    papers = {each.paper.name: each.paper.page for each in shown.published}
-    st.caption(f"{plain(shown.named)} {' · '.join(f'[{plain(name)}]({address})' for name, address in papers.items())}")
+    named = plain(shown.named)
+    for paper in {each.paper for each in shown.published}:
+        named = named.replace(f"by {plain(paper.name)}", f"by [{plain(paper.name)}]({paper.page})")
+    st.caption(named)
 draw_line()
 drawing = draw_sentence()
 left, right = st.columns([4, 3] if shown.examples else 2, gap="medium")

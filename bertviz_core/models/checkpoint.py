@@ -60,6 +60,14 @@ class Checkpoint:
         return self.name if self.revision else label_of(self.name)
 
     @property
+    def names(self) -> dict[str, Any]:
+        """Its name and its revision, as provenance has them; with `of_hub` where its files are those of the hub's
+        cache, so that the name is no folder's."""
+        name, _ = model_sources.split_revision(self.name)
+        is_of_hub = self.folder.parent.parent.name == f"models--{name.replace('/', '--')}"
+        return {"name": self.name, "revision": self.revision} | ({"of_hub": True} if is_of_hub else {})
+
+    @property
     def layers(self) -> int:
         """The number of layers."""
         return config_int(self.config, LAYERS)

@@ -5,7 +5,7 @@ from math import ceil
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.overview.head_columns import columns
 from bertviz_core.published import PublishedHead, published_heads
 
@@ -41,12 +41,13 @@ def top_sentence(results: Results) -> str:
         return ""
     return (
         f"{sum(inside)} of {len(inside)} heads that papers have named in this model are in its own top {TOP:.0%} of "
-        "what measures their role here."
+        f"what measures their role here; by chance about {TOP * len(inside):.0f} would be."
     )
 
 
 def _is_top(results: Results, quantity: str, head: Head) -> bool | None:
-    """Whether a head is among the highest of a column, named as in `PublishedHead`; None where no result has it."""
+    """Whether a head is among the highest of a column, named as in `PublishedHead`, of equal ones all or none; None
+    where no result has it."""
     analysis, _, name = quantity.partition(".")
     values = ANALYSES[analysis].column(name).read(results[analysis]) if analysis in results else None
-    return None if values is None else bool(ranks(values)[head] <= ceil(TOP * values.size))
+    return None if values is None else bool(0 < (values >= values[head]).sum() <= ceil(TOP * values.size))  # NaN: 0

@@ -101,11 +101,10 @@ def queues() -> tuple[JobQueue, JobQueue]:
 
 def find(request: Request) -> Result | None:
     """The stored result of a request, with its names of files and of the model; None where there is none."""
-    names, model = compute.names_of(request), compute.names_of_model(request)
-    return lookup(request.key(), request.analysis, names, model)
+    return lookup(request.key(), request.analysis, compute.names_of(request), request.checkpoint.names)
 
 
-def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str | None] | None = None) -> Result | None:
+def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, Any] | None = None) -> Result | None:
     """The stored result of a key, read-only because all sessions share it, or None. It gets this reader's `names` of
     corpora, by digest, and of the `model`: another reader may have computed it under other names."""
     try:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from bertviz_core import published
@@ -31,7 +32,7 @@ def named(monkeypatch):
     about = {"name": "Ada et al. 2020", "title": "Heads", "page": "https://example.org/heads", "revision": "main"}
     paper = about | {"models": ["a-model"], "shape": [model["layers"], model["heads"]], "heads": rows}
     monkeypatch.setattr(published, "_papers", lambda: (paper,))
-    provenance = induction.provenance | {"model": model | {"name": "a-model"}}
+    provenance = induction.provenance | {"model": model | {"name": "a-model", "of_hub": True}}
     return {"induction": replace(induction, provenance=provenance), "surface_patterns": result("surface_patterns")}
 
 
@@ -47,6 +48,13 @@ def test_the_finder_finds_them_by_their_role(named):
 
 def test_the_overview_counts_those_that_do_what_they_are_named_for(named):
     assert top_sentence(named).startswith("1 of 2 heads that papers have named in this model are in its own top 5%")
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_of_heads_with_the_same_value_all_or_none_are_in_the_top(named, value):
+    induction = named["induction"]
+    alike = replace(induction, mean=np.full_like(induction.mean, value))
+    assert top_sentence({"induction": alike}).startswith("0 of 2 heads")
 
 
 def test_a_head_says_who_has_named_it(named):

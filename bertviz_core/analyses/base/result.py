@@ -163,7 +163,7 @@ def describe_header(head: bytes) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
-def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
+def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, Any] | None = None) -> Result:
     """Give a result its reader's names of the corpora and of the model.
 
     Equal files share one stored result, which must not reveal another user's names of them.

@@ -61,5 +61,5 @@ def expected_table(result: Induction, named: Iterable[PublishedHead]) -> Table:
                     "rank": int(ranks(result[quantity])[each.head]),
                 }
             )
-    note = "Published numbers are of repeated random tokens after a BOS token, so that they agree about."
+    note = "Published numbers are of repeated random tokens after a BOS token: expect them to agree only roughly."
     return Table("published", "Heads that papers have named", pd.DataFrame(rows), note=note, decimals=2)

@@ -24,17 +24,12 @@ def find(store: Store | None, request: Request) -> Result | None:
     Equal files have one result, which may have been computed under other names, as that of another revision.
     """
     found = read(store, request.key(), request.analysis) if store else None
-    return found and renamed(found, names_of(request), names_of_model(request))
+    return found and renamed(found, names_of(request), request.checkpoint.names)
 
 
 def names_of(request: Request) -> dict[str, str]:
     """From the digest of each file of a request to its name."""
     return {source.digest: source.name for source in (request.source, *request.others.values())}
-
-
-def names_of_model(request: Request) -> dict[str, str | None]:
-    """The name and the revision of a request's model, as provenance has them."""
-    return {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
 
 
 def compute(

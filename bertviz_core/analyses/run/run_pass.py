@@ -188,8 +188,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> Pr
         "analysis": request.analysis,
         "key_version": key_version(request.analysis, one_text=checkpoint.reads_one_text),
         "model": {
-            "name": checkpoint.name,
-            "revision": checkpoint.revision,
+            **checkpoint.names,
             "fingerprint": checkpoint.fingerprint(),
             "layers": model.layers,
             "heads": model.heads,
