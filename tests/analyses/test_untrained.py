@@ -7,6 +7,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, GPT2Config,
 import bertviz_core as bv
 from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.corpora.files import sample
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 
 DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
@@ -26,9 +27,15 @@ TEXTS = [  # each a document
 ]
 
 
+def small_tokenizer():
+    """The demo model's with fewer word pieces: losses over 30,522 would take most of the time of networks so small."""
+    whole = AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
+    return whole.train_new_from_iterator((line for _, line in sample("encyclopedia").lines()), vocab_size=2000)
+
+
 @pytest.fixture(scope="module")
 def tokenizer():
-    return AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
+    return small_tokenizer()
 
 
 def drawn(tokenizer, seed: int, initializer: float, causal: bool, shape: tuple[int, int, int] = SHAPE):

@@ -58,22 +58,26 @@ def browser() -> Iterator[Any]:
 
 
 def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1280) -> Any:
-    """A page whose title is there and whose script has run to its end; what went wrong in it is in `page.problems`.
-
-    Pages are tabs of the browser's first context, so that Streamlit's own scripts are loaded and compiled once. Its
-    first tab stays blank and keeps the window: each window draws the browser's own bars, in a process of their own.
-    """
-    if not chromium.contexts:
-        chromium.new_context().new_page()
-    page = chromium.contexts[0].new_page()
-    page.set_viewport_size({"width": width, "height": 900})
+    """A page whose title is there and whose script has run to its end."""
+    page = new_tab(chromium, width)
     page.emulate_media(color_scheme=scheme)
-    page.problems = []
-    page.on("pageerror", lambda error: page.problems.append(str(error)))
     page.on("requestfailed", lambda request: page.problems.append(f"failed: {request.url}"))
     page.goto(address)
     page.wait_for_selector("h1", timeout=60_000)
     settle(page)
+    return page
+
+
+def new_tab(chromium: Any, width: int = 1280, height: int = 900) -> Any:
+    """A tab of the browser's first context, so that Streamlit's own scripts are loaded and compiled once; what went
+    wrong in it is in `page.problems`. The first tab stays blank and keeps the window: each window draws the browser's
+    own bars, in a process of their own."""
+    if not chromium.contexts:
+        chromium.new_context().new_page()
+    page = chromium.contexts[0].new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
     return page
 
 
