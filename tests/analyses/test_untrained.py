@@ -2,13 +2,12 @@
 
 import pytest
 import torch
-from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
 import bertviz_core as bv
 from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.corpora.files import sample
-from bertviz_core.models.checkpoint import DEMO, find_checkpoint
+from tests.support.families import small_tokenizer
 
 DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
 OF_MAPS = ("surface_patterns", "entropy", "reach", "clustering", "induction")
@@ -25,12 +24,6 @@ TEXTS = [  # each a document
     "They sang while the bread was baking.",
     "No one saw the fox in the snow.",
 ]
-
-
-def small_tokenizer():
-    """The demo model's with fewer word pieces: losses over 30,522 would take most of the time of networks so small."""
-    whole = AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
-    return whole.train_new_from_iterator((line for _, line in sample("encyclopedia").lines()), vocab_size=2000)
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,6 @@ from tests.support.families import FAMILIES, save
 pytestmark = pytest.mark.slow
 
 nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
 
 ROOT = Path(__file__).parents[2]
 WALK, OWN = (ROOT / "examples" / name for name in ("walk.ipynb", "own_model.ipynb"))
@@ -28,6 +26,8 @@ def notebook():
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Runs every cell in a fresh kernel, in a folder and with a store of its own; the first error is raised."""
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
     place = {"metadata": {"path": str(tmp_path)}}
@@ -51,6 +51,7 @@ def test_a_fresh_kernel_runs_every_cell(notebook, tmp_path, run) -> None:
 
 def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_path, monkeypatch) -> None:
     """In this process, which has torch loaded already."""
+    pytest.importorskip("IPython")
     from IPython.core.inputtransformer2 import TransformerManager
 
     monkeypatch.chdir(tmp_path)

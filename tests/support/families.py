@@ -7,6 +7,9 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from bertviz_core.corpora.files import sample
+from bertviz_core.models.checkpoint import DEMO_FOLDER
+
 TEXT = [
     "the cat sat on the mat , and the dog slept near the door .",
     "A river runs through the old town. Its water turns the wheels of three mills, and feeds the fields.",
@@ -51,6 +54,14 @@ def wordpiece() -> Any:
     )
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
     return fast(tokenizer, **names)
+
+
+def small_tokenizer() -> Any:
+    """The demo model's with 2,000 word pieces: beside its 30,522 the layers of networks this small take no time."""
+    from transformers import AutoTokenizer
+
+    whole = AutoTokenizer.from_pretrained(DEMO_FOLDER)
+    return whole.train_new_from_iterator((line for _, line in sample("encyclopedia").lines()), vocab_size=2000)
 
 
 def roberta_bpe() -> Any:

@@ -30,8 +30,9 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs.encoded_pairs import Pairs
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import Settings
-from tests.analyses.test_untrained import drawn, small_tokenizer
+from tests.analyses.test_untrained import drawn
 from tests.support import planted, shipped
+from tests.support.families import small_tokenizer
 
 NOUNS = [("house", "houses"), ("book", "books"), ("ship", "ships"), ("river", "rivers"), ("song", "songs")]
 FRAMES = ("we saw {} {} again", "people like {} {} very much", "she left {} {} behind")
