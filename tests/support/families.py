@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ def wordpiece() -> Any:
     return fast(tokenizer, **names)
 
 
+@cache
 def small_tokenizer() -> Any:
     """The demo model's with 2,000 word pieces: beside its 30,522 the layers of networks this small take no time."""
     from transformers import AutoTokenizer
