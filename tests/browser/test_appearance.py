@@ -18,12 +18,12 @@ def test_the_theme_is_switched_on_the_page_and_kept_on_the_others(address: str, 
     light, dark = (f"{background} === '{browser.BACKGROUNDS[scheme]}'" for scheme in ("light", "dark"))
     page.goto(f"{address}/tour")
     page.get_by_role("button", name="Dark theme").click()
-    page.wait_for_function(dark, timeout=30_000)
+    browser.wait_until(page, dark)
     page.goto(f"{address}/")
     page.wait_for_selector("h1")
-    page.wait_for_function(dark, timeout=30_000)
+    browser.wait_until(page, dark)
     page.get_by_role("button", name="Light theme").click()
-    page.wait_for_function(light, timeout=30_000)
+    browser.wait_until(page, light)
     context.close()
 
 
