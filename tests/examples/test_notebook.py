@@ -65,7 +65,7 @@ def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_
     outputs = []
     for each in changed.cells:
         if each.cell_type == "code":
-            source = each.source.replace("model=MODEL", "model=MODEL, limit=8")  # nothing of it is stored
+            source = each.source.replace("model=MODEL", "model=MODEL, limit=12")  # nothing of it is stored
             with redirect_stdout(StringIO()) as output:
                 exec(TransformerManager().transform_cell(source), names)
             outputs.append(output.getvalue())
