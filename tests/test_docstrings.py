@@ -4,6 +4,7 @@ what a name does not say. An entry that restates the name is noise."""
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,23 +53,26 @@ def public(body: list[ast.stmt], place: str, owner: ast.ClassDef | None = None) 
                 yield from public(node.body, f"{place} {node.name}", node)
 
 
-def found() -> Iterator[Public]:
-    for part in ("bertviz_core", "pages"):
-        for path in sorted((ROOT / part).rglob("*.py")):
-            yield from public(ast.parse(path.read_text(encoding="utf-8")).body, path.relative_to(ROOT).as_posix())
+@cache
+def everything() -> list[Public]:
+    """What is public in the core and in pages."""
+    paths = [path for part in ("bertviz_core", "pages") for path in sorted((ROOT / part).rglob("*.py"))]
+    trees = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    return [each for place, tree in trees.items() for each in public(tree.body, place)]
 
 
-PUBLIC = list(found())
-CLASSES = {each.node.name: each.node for each in PUBLIC if isinstance(each.node, ast.ClassDef)}
+@cache
+def classes() -> dict[str, ast.ClassDef]:
+    return {each.node.name: each.node for each in everything() if isinstance(each.node, ast.ClassDef)}
 
 
 def bases(node: ast.ClassDef) -> Iterator[ast.ClassDef]:
     """The project's classes that a class extends, by their names."""
     for base in node.bases:
         name = ast.unparse(base).partition("[")[0].rpartition(".")[2]
-        if name in CLASSES and CLASSES[name] is not node:
-            yield CLASSES[name]
-            yield from bases(CLASSES[name])
+        if name in classes() and classes()[name] is not node:
+            yield classes()[name]
+            yield from bases(classes()[name])
 
 
 def is_documented(each: Public) -> bool:
@@ -126,28 +130,28 @@ def restating_entries(node: Definition) -> Iterator[str]:
 
 
 def test_what_is_public_has_a_docstring() -> None:
-    assert len(PUBLIC) > 1500
-    assert [each.place for each in PUBLIC if not is_documented(each)] == []
+    assert len(everything()) > 1500
+    assert [each.place for each in everything() if not is_documented(each)] == []
 
 
 def test_attributes_say_what_their_names_do_not() -> None:
     """A comment beside an attribute is seen by no tool."""
     missing = {
         each.place: names
-        for each in PUBLIC
+        for each in everything()
         if isinstance(each.node, ast.ClassDef) and (names := list(untold_fields(each.node)))
     }
     assert missing == {}, "give axes, a unit or a range, or what a function takes"
 
 
 def test_no_entry_restates_a_name() -> None:
-    restating = {each.place: found for each in PUBLIC if (found := list(restating_entries(each.node)))}
+    restating = {each.place: found for each in everything() if (found := list(restating_entries(each.node)))}
     assert restating == {}, "say what the name, the type and its `Doc` do not, or nothing"
 
 
 def test_the_docstring_of_what_takes_or_gives_arrays_has_their_axes() -> None:
     missing = []
-    for each in PUBLIC:
+    for each in everything():
         if isinstance(each.node, ast.FunctionDef):
             arguments = [*each.node.args.args, *each.node.args.kwonlyargs]
             hints = [each.node.returns, *(argument.annotation for argument in arguments)]

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
@@ -73,13 +74,21 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-PATHS = [ROOT / "app.py", *(path for part in ("bertviz_core", "pages") for path in (ROOT / part).rglob("*.py"))]
-TREES = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in PATHS}
+PATHS = {
+    name_of(path): path
+    for path in (ROOT / "app.py", *(ROOT / "bertviz_core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"))
+}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The syntax trees of all files, by their modules."""
+    return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in PATHS.items()}
 
 
 def imported(module: str) -> Iterator[set[str]]:
     """Dotted names of what each statement of a file imports, at any depth; of `from a import b` both a.b and a."""
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(trees()[module]):
         if isinstance(node, ast.Import):
             yield {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -93,11 +102,14 @@ def packages_of(module: str) -> set[str]:
 
 def own_modules(names: set[str]) -> set[str]:
     """The project's modules among the names of one statement, without packages of which a module is named."""
-    known = names & set(TREES)
+    known = names & set(PATHS)
     return {name for name in known if not any(other.startswith(f"{name}.") for other in known)}
 
 
-IMPORTS = {module: {name for names in imported(module) for name in own_modules(names)} - {module} for module in TREES}
+@cache
+def imports() -> dict[str, set[str]]:
+    """The project's modules that each module imports."""
+    return {module: {name for names in imported(module) for name in own_modules(names)} - {module} for module in PATHS}
 
 
 def layer_of(module: str) -> int:
@@ -113,15 +125,15 @@ def layer_of(module: str) -> int:
 
 
 def test_no_circle_of_files():
-    TopologicalSorter(IMPORTS).prepare()  # raises CycleError, which names the modules
+    TopologicalSorter(imports()).prepare()  # raises CycleError, which names the modules
 
 
-@pytest.mark.parametrize("package", sorted({module.rpartition(".")[0] for module in TREES} - {""}))
+@pytest.mark.parametrize("package", sorted({module.rpartition(".")[0] for module in PATHS} - {""}))
 def test_no_circle_of_packages(package):
     """Of what each module or package directly inside a package imports of its siblings."""
     size = len(package.split(".")) + 1
     graph: dict[str, set[str]] = {}
-    for module, names in IMPORTS.items():
+    for module, names in imports().items():
         if module.startswith(f"{package}."):
             sibling = ".".join(module.split(".")[:size])
             inside = {".".join(name.split(".")[:size]) for name in names if name.startswith(f"{package}.")}
@@ -130,12 +142,12 @@ def test_no_circle_of_packages(package):
 
 
 def test_imports_run_down_the_layers():
-    pairs = [(module, name) for module, names in IMPORTS.items() for name in names]
+    pairs = [(module, name) for module, names in imports().items() for name in names]
     assert [f"{module} imports {name}" for module, name in pairs if layer_of(name) > layer_of(module)] == []
 
 
 def test_pages_have_no_mathematics():
-    scripts = [module for module in TREES if module.startswith("pages.") and module.count(".") == 1]
+    scripts = [module for module in PATHS if module.startswith("pages.") and module.count(".") == 1]
     assert len(scripts) > 8
     for module in set(scripts) - {"pages.shared"}:
         assert not packages_of(module) & MATHEMATICS, module
@@ -145,7 +157,7 @@ def test_no_module_hides_a_public_name():
     """Importing a submodule sets an attribute of its package, which must not be one of the package's functions."""
     import bertviz_core
 
-    assert not {f"bertviz_core.{name}" for name in bertviz_core.__all__} & set(TREES)
+    assert not {f"bertviz_core.{name}" for name in bertviz_core.__all__} & set(PATHS)
 
 
 def loaded_by(code: str) -> set[str]:
@@ -164,7 +176,7 @@ def check_without(modules: list[str], packages: set[str]) -> None:
 
 def test_the_core_never_imports_streamlit():
     left_out = ("__main__",) if importlib.util.find_spec("triton") else ("__main__", "mixture_triton")
-    core = [name for name in TREES if name.startswith("bertviz_core")]
+    core = [name for name in PATHS if name.startswith("bertviz_core")]
     check_without([name for name in core if not name.endswith(left_out)], {"streamlit"})
 
 
@@ -174,9 +186,9 @@ def test_readers_and_figures_never_import_torch():
     folders = tuple(f"bertviz_core.{name}" for name in ("analyses", "overview", "viewer", "emergence"))
     shown = {"analysis", "averages", "behaviors", "document_figure", "figure", "loss_averages", "registry", "result"}
     shown |= {"clearest_heads", "head_columns", "input_attention", "presentation", "statements", "summary"}
-    packages = {name_of(path) for path in PATHS if path.name == "__init__.py"}
-    light = [n for n in TREES if n.startswith(folders) and (n in packages or n.rpartition(".")[2] in shown)]
-    check_without([*(name for name in TREES if name.startswith(readers)), *light], HEAVY)
+    packages = {name for name, path in PATHS.items() if path.name == "__init__.py"}
+    light = [n for n in PATHS if n.startswith(folders) and (n in packages or n.rpartition(".")[2] in shown)]
+    check_without([*(name for name in PATHS if name.startswith(readers)), *light], HEAVY)
 
 
 def test_importing_the_package_imports_nothing_heavy():
@@ -188,17 +200,17 @@ def test_importing_the_package_imports_nothing_heavy():
 
 def test_one_module_imports_what_loads_models():
     """Parts of transformers import each other: threads that begin with different ones get incomplete modules."""
-    loaders = [m for m in TREES if any("transformers.Auto" in name for names in imported(m) for name in names)]
+    loaders = [m for m in PATHS if any("transformers.Auto" in name for names in imported(m) for name in names)]
     assert loaders == ["bertviz_core.models.libraries"]
 
 
 def test_one_module_imports_ray():
-    assert [module for module in TREES if "ray" in packages_of(module)] == ["bertviz_core.analyses.run.ray_runner"]
+    assert [module for module in PATHS if "ray" in packages_of(module)] == ["bertviz_core.analyses.run.ray_runner"]
 
 
 def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
     """By the syntax tree, so that a comment or a message about pickles does not count."""
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         assert not packages_of(module) & UNPICKLERS, module
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute):
@@ -239,9 +251,9 @@ def library_names(tree: ast.Module, package: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("package", INTERNALS)
 def test_what_a_library_does_not_document_is_used_in_one_module(package: str) -> None:
-    used = {name: set(library_names(tree, package)) for name, tree in TREES.items() if name != INTERNALS[package]}
+    used = {name: set(library_names(tree, package)) for name, tree in trees().items() if name != INTERNALS[package]}
     assert {name: bad for name, names in used.items() if (bad := {n for n in names if not is_documented(n)})} == {}
-    assert not all(map(is_documented, library_names(TREES[INTERNALS[package]], package)))  # it finds those that exist
+    assert not all(map(is_documented, library_names(trees()[INTERNALS[package]], package)))  # it finds those that exist
 
 
 def private_names(tree: ast.Module) -> tuple[set[str], set[str]]:
@@ -259,7 +271,7 @@ def private_names(tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 def test_no_private_attribute_of_a_library_is_used_elsewhere() -> None:
-    names = {module: private_names(tree) for module, tree in TREES.items()}
+    names = {module: private_names(tree) for module, tree in trees().items()}
     defined = set().union(*(own for own, _ in names.values())) | DOCUMENTED_NAMES
     foreign = {module: used - defined for module, (_, used) in names.items() if used - defined}
     assert set(foreign) == {INTERNALS["streamlit"], INTERNALS["plotly"], "bertviz_core.models.torch_internals"}, foreign
@@ -270,7 +282,7 @@ def test_diskcaches_table_is_read_by_diskcache_alone() -> None:
         module: [
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
     }
     assert not [module for module, found in texts.items() if any(map(TABLE.search, found))]
 

@@ -52,7 +52,7 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = next((folder / "venv").rglob("site-packages"))
     (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
     python = folder / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", *OFFLINE, wheel, folder=folder)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-compile", *OFFLINE, wheel, folder=folder)
     return python.parent
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
 import bertviz_core as bv
 from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.models.checkpoint import DEMO, find_checkpoint
+from tests.support.families import small_tokenizer
 
 DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
 OF_MAPS = ("surface_patterns", "entropy", "reach", "clustering", "induction")
@@ -28,7 +28,7 @@ TEXTS = [  # each a document
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
+    return small_tokenizer()
 
 
 def drawn(tokenizer, seed: int, initializer: float, causal: bool, shape: tuple[int, int, int] = SHAPE):

@@ -1,8 +1,7 @@
-"""Heads count from 0 or 1 as each reader chooses: two readers at once, fragments, and files, which count from 1."""
+"""Heads count from 0 or 1 as each reader chooses, in fragments too; files count from 1. Readers at once are in
+tests/browser/test_sessions.py."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,30 +13,10 @@ from bertviz_core.heads import counting_from
 from bertviz_core.paper_report.report import Report
 from pages.shared.state import session
 from pages.shared.state.choices import HeaderChoices
-from tests.support import chromium as browser
 from tests.support.driving import open_app, parameter, unescaped
 from tests.support.shipped import clearest
-from tests.support.visitors import visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
-KINDS = (("false", 0), ("true", 1))  # the parameter of the address, and how much lower labels are
-
-
-def lower(label: str, by: int) -> str:
-    return "-".join(str(int(part) - by) for part in label.split("-"))
-
-
-def test_readers_at_once_count_each_in_their_own_way(tmp_path: Path) -> None:
-    best = clearest("previous")
-
-    def reads(address: str, zero: str, by: int) -> None:
-        with visitor(address) as reader:
-            for page in ("surface_patterns", "head", "surface_patterns"):
-                page_text = unescaped(reader.open(page, zero=zero, head=best).text)
-                assert f"ead {lower(best, by)} puts" in page_text and f"ead {lower(best, 1 - by)} puts" not in page_text
-
-    with browser.served(tmp_path / "store") as address, ThreadPoolExecutor(4) as pool:
-        list(pool.map(partial(reads, address), *zip(*KINDS * 2, strict=True)))
 
 
 def test_a_fragment_that_runs_in_a_thread_of_its_own_counts_as_its_reader_does() -> None:
@@ -75,7 +54,7 @@ def test_files_count_from_1_and_the_file_of_a_head_as_its_page_does(monkeypatch:
     open_app("surface_patterns", zero="true")
     assert f"Head {best} puts".encode() in built[".json"]()
     open_app("head", zero="true", head=best)
-    layer, head = lower(best, 1).split("-")
+    layer, head = (int(part) - 1 for part in best.split("-"))
     assert f"Head {layer}-{head} · L{layer}H{head} of".encode() in built[".html"]()
 
 

@@ -18,12 +18,12 @@ def test_the_theme_is_switched_on_the_page_and_kept_on_the_others(address: str, 
     light, dark = (f"{background} === '{browser.BACKGROUNDS[scheme]}'" for scheme in ("light", "dark"))
     page.goto(f"{address}/tour")
     page.get_by_role("button", name="Dark theme").click()
-    page.wait_for_function(dark, timeout=30_000)
+    browser.wait_until(page, dark)
     page.goto(f"{address}/")
     page.wait_for_selector("h1")
-    page.wait_for_function(dark, timeout=30_000)
+    browser.wait_until(page, dark)
     page.get_by_role("button", name="Light theme").click()
-    page.wait_for_function(light, timeout=30_000)
+    browser.wait_until(page, light)
     context.close()
 
 
@@ -61,12 +61,11 @@ new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 @pytest.mark.parametrize("name", ["overview", "dependency_heads", "head", "tour"])
 def test_nothing_jumps_while_a_page_arrives(name: str, width: int, height: int, address: str, chromium: Any) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": height})
-    page = context.new_page()
+    page = browser.new_tab(chromium, width, height)
     page.add_init_script(SHIFTS)
     page.goto(f"{address}/{name}")
     page.wait_for_selector("h1", timeout=60_000)
     browser.settle(page)
     shifts = page.evaluate("window.shifts")
     assert sum(size for size, _ in shifts) < 0.1, shifts  # "good" by the measure of Core Web Vitals
-    context.close()
+    page.close()

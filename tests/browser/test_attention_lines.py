@@ -81,7 +81,7 @@ def test_hover_isolates_one_token_and_the_keyboard_alone_does_it_all(viewer: Any
     browser.wait_for_address(page, "mask=5")
     assert page.locator(".status").inner_text().startswith("[MASK] ← in")  # the focus is where it was
     page.keyboard.press("Escape")
-    page.wait_for_function("!location.search.includes('pin=')", timeout=10_000)
+    browser.wait_until(page, "!location.search.includes('pin=')")
 
 
 def test_heads_overlaid_have_colors_and_squares_and_are_in_the_address(viewer: Any) -> None:
@@ -141,7 +141,7 @@ def test_a_click_pins_in_red_masks_by_button_and_the_theme_redraws(viewer: Any) 
     browser.wait_for_address(page, "before=")
     assert labels(page)[4] == "keys"
     page.get_by_role("button", name="Unmask all").click()
-    page.wait_for_function("!location.search.includes('mask=')", timeout=10_000)
+    browser.wait_until(page, "!location.search.includes('mask=')")
     browser.settle(page)
     token(page, "to", 2).click()
     browser.wait_for_address(page, "to2")
@@ -151,7 +151,7 @@ def test_a_click_pins_in_red_masks_by_button_and_the_theme_redraws(viewer: Any) 
         assert token(page, side, number).get_attribute("aria-selected") == "true"
     token(page, "from", 5).click()
     page.get_by_role("button", name="Clear pins").click()
-    page.wait_for_function("!location.search.includes('pin')", timeout=10_000)
+    browser.wait_until(page, "!location.search.includes('pin')")
     browser.settle(page)
     page.emulate_media(color_scheme="dark")
     page.wait_for_timeout(1500)

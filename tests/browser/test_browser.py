@@ -38,7 +38,7 @@ def test_clicks_in_every_figure_of_clustering_choose_a_head(open_page: Any) -> N
         dot.scroll_into_view_if_needed()
         box = dot.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        page.wait_for_function("before => location.href !== before", arg=before, timeout=10_000)
+        browser.wait_until(page, "before => location.href !== before", before)
         browser.settle(page)
         assert "head=3-5" not in page.url
     assert browser.fits(page)

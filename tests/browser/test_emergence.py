@@ -42,7 +42,7 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(open_page: 
     assert marks.last.get_attribute("d") != before
     assert counts(page) == legend(result, 0)
     page.locator(".point[data-head='1-4']").click()
-    page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
+    browser.wait_until(page, "!location.search.includes('head=2-3')")
     browser.settle(page)
     assert f"step={result.steps[0]}" in page.url and "head=" in page.url
     head = page.url.partition("head=")[2].partition("&")[0]
@@ -59,7 +59,7 @@ def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(o
     page.get_by_role("button", name="Play").focus()
     page.keyboard.press("Enter")  # from the last step it begins at the first
     while len(seen) < 3:
-        page.wait_for_function(TOGETHER)
+        browser.wait_until(page, TOGETHER)
         shown, heads = tile.inner_text(), counts(page)
         cursor = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path").last.get_attribute("d")
         if tile.inner_text() != shown or shown == steps[-1]:  # it went on meanwhile, or has not begun

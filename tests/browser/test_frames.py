@@ -59,10 +59,7 @@ def test_a_site_that_is_named_shows_the_whole_app_in_a_frame(
         monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
         with browser.served(tmp_path / "store") as address:
             framed["src"] = also_framed["src"] = f"{address}/entropy?head=2-3"
-            page = chromium.contexts[0].new_page() if chromium.contexts else chromium.new_page()
-            page.set_viewport_size({"width": 1280, "height": 900})
-            page.problems = []
-            page.on("pageerror", lambda error: page.problems.append(str(error)))
+            page = browser.new_tab(chromium)
             page.goto(origin)
             frame = page.frames[1]
             frame.get_by_role("button", name="Copy link").wait_for(timeout=60_000)

@@ -74,7 +74,7 @@ def test_a_head_in_a_sentence_leads_to_its_page_in_this_session(page: Any) -> No
 
 
 def test_a_link_to_a_page_asks_for_nothing_that_is_not_there(address: str, chromium: Any) -> None:
-    page = chromium.new_page()
+    page = browser.new_tab(chromium)
     missing: list[str] = []
     page.on("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
     page.goto(f"{address}/reach?head=2-3")

@@ -21,7 +21,7 @@ def press(page: Any, key: str, part: str) -> None:
 def present(page: Any) -> None:
     page.get_by_role("button", name="Present Shortcut").wait_for()
     press(page, "f", "present=true")
-    page.wait_for_function("getComputedStyle(document.documentElement).getPropertyValue('--enlarged') > 1")
+    browser.wait_until(page, "getComputedStyle(document.documentElement).getPropertyValue('--enlarged') > 1")
     browser.settle(page)
 
 
@@ -54,10 +54,10 @@ def test_a_slide_stands_alone_and_keys_turn_answer_and_note_it(open_page: Any) -
     press(page, "ArrowLeft", "step=6")
     speaker.get_by_text(STEPS[5].notes.strip()[:30]).wait_for()
     page.keyboard.press("f")
-    page.wait_for_function("!location.search.includes('present')")
+    browser.wait_until(page, "!location.search.includes('present')")
     browser.settle(page)
     page.locator(".st-key-page-header").wait_for()
-    page.wait_for_function("document.fullscreenElement === null")
+    browser.wait_until(page, "document.fullscreenElement === null")
 
 
 def test_a_slide_that_is_left_at_once_leaves_the_full_screen_too(open_page: Any) -> None:
@@ -68,9 +68,9 @@ def test_a_slide_that_is_left_at_once_leaves_the_full_screen_too(open_page: Any)
     page.evaluate(f"() => {{ {requests} }}")
     press(page, "f", "present=true")
     page.keyboard.press("f")
-    page.wait_for_function("!location.search.includes('present')")
+    browser.wait_until(page, "!location.search.includes('present')")
     browser.settle(page)
-    page.wait_for_function("document.fullscreenElement === null")
+    browser.wait_until(page, "document.fullscreenElement === null")
     assert page.evaluate("window.requests") == 1
 
 

@@ -16,7 +16,7 @@ def height(page: Any) -> int:
 
 
 def wait_for_height(page: Any, expected: int) -> None:
-    page.wait_for_function(f"Math.abs(({SCROLLED})() - {expected}) < 3", timeout=20_000)
+    browser.wait_until(page, f"Math.abs(({SCROLLED})() - {expected}) < 3")
 
 
 def open_sentence(page: Any) -> None:

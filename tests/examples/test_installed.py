@@ -23,7 +23,6 @@ LIMIT = "3"  # segments
 PAGE = """
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
-from tests.support.driving import wait_for_job
 from tests.support.navigation import frame_at_every_page
 
 frame_at_every_page()
@@ -34,9 +33,7 @@ app.run()
 app._page_hash = calc_hash("repeated_token")
 app.run()
 assert [title.value for title in app.title] == ["Repeated token"], app.title
-button = next(b for b in app.button if b.label.startswith("Analyze"))
-button.click().run()
-wait_for_job(app)
+assert not any(b.label.startswith("Analyze") for b in app.button), "the command has computed and stored it"
 app.session_state["head-panel"] = True
 app.run()
 assert not app.exception and not app.error, (app.exception, app.error)
@@ -69,12 +66,12 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     return done
 
 
-def test_page_job_store_command_and_overview_agree(environment: dict[str, str], tmp_path: Path) -> None:
-    run(environment, "-c", PAGE)
+def test_command_store_page_and_overview_agree(environment: dict[str, str], tmp_path: Path) -> None:
+    """A job from the page is tried in a browser, in tests/browser/test_browser.py."""
     outs = {suffix: tmp_path / f"heads.{suffix}" for suffix in ("json", "csv", "html", "safetensors")}
     out = [argument for path in outs.values() for argument in ("--out", str(path))]
-    command = ("-m", "bertviz_core", "repeated-token", "encyclopedia", "--limit", LIMIT)
-    assert run(environment, *command, *out).stderr == ""  # the worker process has computed and stored it
+    run(environment, "-m", "bertviz_core", "repeated-token", "encyclopedia", "--limit", LIMIT, *out)
+    run(environment, "-c", PAGE)
     found = json.loads(outs["json"].read_text(encoding="utf-8"))
     assert found["analysis"] == "repeated_token" and len(found["arrays"]["earlier"]) == 6
     assert "Repeated token" in outs["html"].read_text(encoding="utf-8")

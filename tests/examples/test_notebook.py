@@ -1,5 +1,7 @@
 import os
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pandas
@@ -10,12 +12,10 @@ from tests.support.families import FAMILIES, save
 pytestmark = pytest.mark.slow
 
 nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
 
 ROOT = Path(__file__).parents[2]
 WALK, OWN = (ROOT / "examples" / name for name in ("walk.ipynb", "own_model.ipynb"))
-SHORTER = {"max_steps=12": "max_steps=2", "every=4": "every=1", "limit=20": "limit=5", '"20"': '"5"'}
+SHORTER = {"max_steps=12": "max_steps=2", "every=4": "every=2", "limit=20": "limit=3", '"20"': '"3"'}
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,8 @@ def notebook():
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Runs every cell in a fresh kernel, in a folder and with a store of its own; the first error is raised."""
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
     place = {"metadata": {"path": str(tmp_path)}}
@@ -47,16 +49,26 @@ def test_a_fresh_kernel_runs_every_cell(notebook, tmp_path, run) -> None:
     assert (tmp_path / "report.html").stat().st_size > 100_000
 
 
-@pytest.mark.slow
-def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_path, run) -> None:
+def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_path, monkeypatch) -> None:
+    """In this process, which has torch loaded already."""
+    pytest.importorskip("IPython")
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
     family = replace(FAMILIES["llama"], sizes=FAMILIES["llama"].sizes | {"max_position_embeddings": 256})
     folder = save(family, tmp_path / "llama", auto="AutoModelForCausalLM")
     changed = nbformat.read(WALK, as_version=4)
     (cell,) = [cell for cell in changed.cells if 'MODEL = "demo"' in cell.source]
     cell.source = cell.source.replace('"demo"', repr(str(folder)))
+    names: dict[str, object] = {}
+    outputs = []
     for each in changed.cells:
-        each.source = each.source.replace("model=MODEL", "model=MODEL, limit=12")  # nothing of it is stored
-    outputs = [text for cell in run(changed).cells if (text := printed(cell))]
+        if each.cell_type == "code":
+            source = each.source.replace("model=MODEL", "model=MODEL, limit=12")  # nothing of it is stored
+            with redirect_stdout(StringIO()) as output:
+                exec(TransformerManager().transform_cell(source), names)
+            outputs.append(output.getvalue())
     assert sum("The paper:" in text for text in outputs) >= 6
     assert any("first token" in text for text in outputs) and not any("nan" in text for text in outputs)
     assert "next-word loss" in (tmp_path / "report.html").read_text("utf-8")
@@ -70,11 +82,11 @@ def test_a_training_is_watched_by_a_callback_and_its_checkpoints_are_read(tmp_pa
         for cell in changed.cells:
             cell.source = cell.source.replace(long, short)
     text = "".join(map(printed, run(changed).cells))
-    assert [f"Step {step}: head " in text for step in (0, 1, 2)] == [True] * 3
+    assert [f"Step {step}: head " in text for step in (0, 2)] == [True] * 2
     assert "has changed most" in text and "nan" not in text
     assert (tmp_path / "emergence.html").stat().st_size > 100_000
     table = pandas.read_csv(tmp_path / "emergence.csv")
-    assert table["step"].tolist() == [0, 1, 2] and table["entropy"].between(0, 5).all()
+    assert table["step"].tolist() == [0, 2] and table["entropy"].between(0, 5).all()
     assert not (tmp_path / "store").exists() or not list((tmp_path / "store").rglob("*.safetensors"))
 
 

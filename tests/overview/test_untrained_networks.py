@@ -16,17 +16,16 @@ from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.models import checkpoint
-from bertviz_core.models.checkpoint import DEMO_FOLDER
 from bertviz_core.settings import Execution, Settings
+from tests.support.families import small_tokenizer
 
 SHAPES = ((2, 4, 32), (3, 6, 48), (4, 4, 32), (6, 8, 64), (2, 12, 96))  # layers, heads, width
 RANGES = (0.02, 0.05, 0.1, 0.2, 0.3)
 CORPORA = {"dependency_heads": "treebank", "coreference_heads": "coreference"}
 NETWORKS = int(os.environ.get("BERTVIZ_NETWORKS", "10"))
-VOCABULARY = 30522  # of the demo model's tokenizer, which all networks have
 
 
-def untrained(family: str, shape: tuple[int, int, int], spread: float, seed: int) -> Any:
+def untrained(family: str, shape: tuple[int, int, int], spread: float, seed: int, vocabulary: int) -> Any:
     import torch
     import transformers
 
@@ -34,17 +33,17 @@ def untrained(family: str, shape: tuple[int, int, int], spread: float, seed: int
     torch.manual_seed(seed)
     if family == "bert":
         names = {"num_hidden_layers": layers, "num_attention_heads": heads, "hidden_size": width}
-        sizes = names | {"intermediate_size": 2 * width, "vocab_size": VOCABULARY, "initializer_range": spread}
+        sizes = names | {"intermediate_size": 2 * width, "vocab_size": vocabulary, "initializer_range": spread}
         return transformers.BertModel(transformers.BertConfig(**sizes))
     names = {"n_layer": layers, "n_head": heads, "n_embd": width}
-    sizes = names | {"n_positions": 512, "vocab_size": VOCABULARY, "initializer_range": spread}
+    sizes = names | {"n_positions": 512, "vocab_size": vocabulary, "initializer_range": spread}
     return transformers.GPT2Model(transformers.GPT2Config(**sizes))
 
 
 def save(family: str, shape: tuple[int, int, int], spread: float, seed: int, folder: Path) -> checkpoint.Checkpoint:
-    untrained(family, shape, spread, seed).save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(DEMO_FOLDER / name, folder)
+    tokenizer = small_tokenizer()
+    untrained(family, shape, spread, seed, len(tokenizer)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
     return checkpoint.find_checkpoint(str(folder))
 
 

@@ -58,18 +58,9 @@ def browser() -> Iterator[Any]:
 
 
 def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1280) -> Any:
-    """A page whose title is there and whose script has run to its end; what went wrong in it is in `page.problems`.
-
-    Pages are tabs of the browser's first context, so that Streamlit's own scripts are loaded and compiled once. Its
-    first tab stays blank and keeps the window: each window draws the browser's own bars, in a process of their own.
-    """
-    if not chromium.contexts:
-        chromium.new_context().new_page()
-    page = chromium.contexts[0].new_page()
-    page.set_viewport_size({"width": width, "height": 900})
+    """A page whose title is there and whose script has run to its end."""
+    page = new_tab(chromium, width)
     page.emulate_media(color_scheme=scheme)
-    page.problems = []
-    page.on("pageerror", lambda error: page.problems.append(str(error)))
     page.on("requestfailed", lambda request: page.problems.append(f"failed: {request.url}"))
     page.goto(address)
     page.wait_for_selector("h1", timeout=60_000)
@@ -77,26 +68,47 @@ def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1
     return page
 
 
+def new_tab(chromium: Any, width: int = 1280, height: int = 900) -> Any:
+    """A tab of the browser's first context, so that Streamlit's own scripts are loaded and compiled once; what went
+    wrong in it is in `page.problems`. The first tab stays blank and keeps the window: each window draws the browser's
+    own bars, in a process of their own."""
+    if not chromium.contexts:
+        chromium.new_context().new_page()
+    page = chromium.contexts[0].new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    return page
+
+
 def switch_theme(page: Any, scheme: str) -> None:
     """Have the system ask for a theme, and wait until the page has it and its figures are drawn in it."""
     page.emulate_media(color_scheme=scheme)
     color = BACKGROUNDS[scheme]
-    page.wait_for_function(
-        "color => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === color", arg=color
+    wait_until(
+        page,
+        "color => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === color",
+        color,
     )
     page.wait_for_timeout(300)  # colors fade
     settle(page)
 
 
+def wait_until(page: Any, condition: str, argument: Any = None) -> None:
+    """Wait until a JavaScript expression, or function of the argument, is true, asked twenty times a second. By default
+    it is asked at each frame, for which the browser draws all the while: a seventh of a core on an empty page."""
+    page.wait_for_function(condition, arg=argument, polling=50, timeout=60_000)
+
+
 def wait_for_address(page: Any, part: str) -> None:
     """Wait until the parameters of the address contain this, and the page that has them has run."""
-    page.wait_for_function("part => location.search.includes(part)", arg=part, timeout=10_000)
+    wait_until(page, "part => location.search.includes(part)", part)
     settle(page)
 
 
 def wait_for_page(page: Any, title: str) -> None:
     """Wait until the page of this title is open."""
-    page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title, timeout=60_000)
+    wait_until(page, "title => document.querySelector('h1')?.innerText === title", title)
     settle(page)
 
 
@@ -123,10 +135,10 @@ def fits(page: Any) -> bool:
 def settle(page: Any) -> None:
     """Wait until the script does not run any more and every figure is drawn."""
     settle_but_skeletons(page)
-    page.wait_for_function(
+    wait_until(
+        page,
         "[...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"
         " && !document.querySelector('[data-testid=stMain] [data-testid=stSkeleton]')",
-        timeout=60_000,
     )
 
 

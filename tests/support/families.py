@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from bertviz_core.corpora.files import sample
+from bertviz_core.models.checkpoint import DEMO_FOLDER
 
 TEXT = [
     "the cat sat on the mat , and the dog slept near the door .",
@@ -51,6 +55,15 @@ def wordpiece() -> Any:
     )
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
     return fast(tokenizer, **names)
+
+
+@cache
+def small_tokenizer() -> Any:
+    """The demo model's with 2,000 word pieces: beside its 30,522 the layers of networks this small take no time."""
+    from transformers import AutoTokenizer
+
+    whole = AutoTokenizer.from_pretrained(DEMO_FOLDER)
+    return whole.train_new_from_iterator((line for _, line in sample("encyclopedia").lines()), vocab_size=2000)
 
 
 def roberta_bpe() -> Any:

@@ -29,10 +29,10 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.heads import Head
 from bertviz_core.inputs.encoded_pairs import Pairs
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from bertviz_core.settings import Settings
 from tests.analyses.test_untrained import drawn
 from tests.support import planted, shipped
+from tests.support.families import small_tokenizer
 
 NOUNS = [("house", "houses"), ("book", "books"), ("ship", "ships"), ("river", "rivers"), ("song", "songs")]
 FRAMES = ("we saw {} {} again", "people like {} {} very much", "she left {} {} behind")
@@ -226,7 +226,7 @@ def test_labels_that_are_shuffled_show_nothing(run: tuple[PairsRun, Pairs, dict[
 
 @pytest.mark.slow
 def test_networks_that_know_nothing_need_no_head_and_no_set() -> None:
-    tokenizer = AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
+    tokenizer = small_tokenizer()
     claims = Counter[str]()
     for seed in range(8):
         model = drawn(tokenizer, seed, initializer=(0.02, 0.15)[seed % 2], causal=seed % 4 == 3)

@@ -157,11 +157,11 @@ def test_a_command_killed_at_random_moments_goes_on_by_itself(tiny_folder, tiny,
     journal = tmp_path / "journal"
     command = [
         *(sys.executable, "-c", COMMAND, "64", str(journal), "surface-patterns", "encyclopedia", "--quiet"),
-        *("--model", str(tiny_folder), "--store", str(tmp_path / "store"), "--max-length", "64"),
+        *("--model", str(tiny_folder), "--store", str(tmp_path / "store"), "--max-length", "64", "--limit", "60"),
         *("--device", "cpu", "--out", str(tmp_path / "out.safetensors")),
     ]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    request = Request("surface_patterns", tiny.checkpoint, sample("encyclopedia"), Settings(max_length=64))
+    request = Request("surface_patterns", tiny.checkpoint, sample("encyclopedia"), Settings(max_length=64, limit=60))
     kills, random_moment = 0, random.Random(7)
     while kills < KILLS:
         before = lines(journal)
