@@ -22,8 +22,8 @@ FOLDER = Path(__file__).parent
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    cells = [header, ["---"] * len(header), *rows]
+    """A table in Markdown; a bar inside a cell would end it."""
+    cells = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 

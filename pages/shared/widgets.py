@@ -182,6 +182,7 @@ def choice(field: str, options: Sequence[str] = (), few: int = FEW, **more: Any)
     label = label_of(kind, field)
     more = {"help": doc_of(kind, field) or None} | more
     options = options or options_of(kind, field)
+    narrow = {"width": NARROW} if few < FEW else {}  # on a line, which a box would fill
     if base is bool:
         return toggle(label, field, value, **more)
     if get_origin(base) is tuple:
@@ -189,9 +190,9 @@ def choice(field: str, options: Sequence[str] = (), few: int = FEW, **more: Any)
     if options:
         if len(options) <= few:
             return segmented(label, options, field, value, **more)
-        return select(label, options, field, value, **({"width": NARROW} if few < FEW else {}) | more)
+        return select(label, options, field, value, **narrow | more)
     if limits_of(kind, field) is None:
-        return text(label, field, value or "", **more)
+        return text(label, field, value or "", **narrow | more)
     return _number(label, field, value, base, more)
 
 

@@ -55,8 +55,10 @@ def test_maps_of_a_family_are_its_own(model_type, tmp_path, source):
 
 def test_the_documentation_has_the_same_table():
     text = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = "\n".join(f"| {row.name} | {row.way} | {row.note} |" for row in ARCHITECTURES.values())
-    assert f"| Family | Maps are | |\n| --- | --- | --- |\n{rows}" in text
+    rows = [f"| {row.name} | {row.way} | {row.note} |" for row in ARCHITECTURES.values()]
+    assert [row for row in rows if row not in text] == [], "write these rows into docs/models.md, in this order"
+    table = "\n".join(["| Family | Maps are | |", "| --- | --- | --- |", *rows])
+    assert table in text, "its rows are in another order there, or others are between them"
 
 
 def test_weights_that_are_no_numbers_are_refused(nan_folder):

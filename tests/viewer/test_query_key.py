@@ -56,7 +56,9 @@ def test_scores_of_queries_and_keys_make_the_librarys_own_weights(family: str, t
         measured = compute_query_key(model, single, head, position)
         expected = maps[head.layer][head.head, position]
         assert measured.weights == pytest.approx(expected, abs=1e-5)
-        assert oracle.weights(measured.logits.tolist(), measured.sink) == pytest.approx(expected.tolist(), abs=1e-5)
+        softmax = oracle.weights(measured.logits.tolist(), measured.sink)
+        what_to_do = "say what else makes the weights, in QueryKey and the oracle, as of the sink"
+        assert softmax == pytest.approx(expected.tolist(), abs=1e-5), what_to_do
         for key in range(len(single.example)):
             score = oracle.score(measured.query.tolist(), measured.keys[key].tolist(), measured.scale)
             assert measured.scores[key] == pytest.approx(score, abs=1e-9)
@@ -67,7 +69,8 @@ def test_scores_of_queries_and_keys_make_the_librarys_own_weights(family: str, t
                 assert measured.logits[key] == pytest.approx(2.0 * np.tanh(score / 2.0), abs=1e-5)
             else:
                 added = 0 if bias is None else float(bias[position, key, head.head])
-                assert measured.bias[key] == pytest.approx(added, abs=1e-4)
+                which = f"{family} adds to its scores: say here what, as of T5"
+                assert measured.bias[key] == pytest.approx(added, abs=1e-4), which
 
 
 def test_the_table_has_the_products(tiny: AttentionModel) -> None:

@@ -46,6 +46,16 @@ class ListView(View[R]):
         Doc("The page of the list that is drawn, from 1."),
     ] = 1
 
+    def selection(self) -> list[str]:
+        """Which entries are listed, and in which order, in parts of a sentence; a view with a field that selects
+        entries adds a part."""
+        parts = [self.order, *([f"guesses that are {self.guesses}"] if self.guesses != GUESSES[0] else [])]
+        if self.least_weight:
+            parts.append(f"a weight of at least {self.least_weight:g}")
+        if self.search.strip():
+            parts.append(f"with “{self.search.strip()}”")
+        return parts
+
     def reported(self, shown: R) -> dict[str, Any]:
         """What is chosen, of the list what is not its default."""
         names = {each.name for each in fields(ListView)}
@@ -113,13 +123,8 @@ def entries_of(listed: GuessList[Entry]) -> list[Entry]:
 
 
 def list_note(view: ListView[Any], count: int, total: int, unit: str) -> str:
-    """How a list was chosen, and how much of it there is, as sentences; `drawn` entries are on the page."""
-    parts = [view.order, *([f"guesses that are {view.guesses}"] if view.guesses != GUESSES[0] else [])]
-    if view.least_weight:
-        parts.append(f"a weight of at least {view.least_weight:g}")
-    if view.search.strip():
-        parts.append(f"with “{view.search.strip()}”")
-    text = ", ".join(parts)
+    """How a list was chosen, and how much of it there is, as sentences; `count` entries are on the page."""
+    text = ", ".join(view.selection())
     note = f"{text[0].upper()}{text[1:]}."
     if count < total:
         rest = f"the first {MOST:,} {unit}" if total > MOST else f"all {total:,}"

@@ -24,6 +24,7 @@ from bertviz_core.analyses.dependency_heads.figure import (
     better_head,
     explanation,
     latex,
+    left_out,
     offset_chart,
     paper_figure,
     relation_map,
@@ -116,7 +117,8 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
             yield from (table_chart(result), squares, offsets)
             return
         squares = replace(squares, preview=of_guesses, preview_arguments=(result, choice, relation))
-        map_column: tuple[Block, ...] = (*explanation(relation), squares, *better_head(result, relation, choice))
+        above = (*explanation(relation), *left_out(result))
+        map_column: tuple[Block, ...] = (*above, squares, *better_head(result, relation, choice))
         yield Columns(left=map_column, right=(sentence_list(result, view),), widths=(2, 3))
         attended = Facts(tuple(head_facts.attended_words(result.stored, view.view, choice.head)))
         numbers = Numbers(tuple(cards(result, relation, choice)), numbers_title(relation, choice))

@@ -17,7 +17,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import RelationView
 from bertviz_core.analyses.dependency_heads.sentences import GuessedSentences, SentenceExample
-from bertviz_core.corpora.treebank import explain, meaning
+from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.numbers import fixed
 from bertviz_core.plotting import BEST, finish, scores, tabular
@@ -157,6 +157,16 @@ def explanation(relation: str) -> Iterator[Say]:
     if styled := explain(relation, "**{}**", "*{}*"):
         text = f"{relation}: {explain(relation)}."
         yield Say(text, markdown=f": {styled} (**dependent**, *governor*).", subject=relation)
+
+
+def left_out(counts: RelationCounts) -> Iterator[Say]:
+    """Why there is no relation to choose, where none has enough words."""
+    if set(counts.relations) <= {ALL, UAS}:
+        least = counts.provenance["options"]["min_count"]
+        yield Say(
+            f"No relation has {least:,} words or more, so only totals are shown. “Minimum words” in Options, or "
+            "--min-count, lowers the limit."
+        )
 
 
 def table_chart(counts: RelationCounts) -> Chart:
