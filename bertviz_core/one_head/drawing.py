@@ -31,6 +31,7 @@ DIGIT = 6.5  # width of a digit at an axis
 def figure_svg(figure: HeadFigure, text: Callable[[HeadRow], str] = attrgetter("text")) -> str:
     """The rows, lists and curve of a figure, one below the other; `text` says what stands at the right of a row."""
     parts: list[str] = []
+    values: list[str] = []
     marks: dict[str, str] = {}
     height = 0
     for row in figure.rows:
@@ -38,10 +39,12 @@ def figure_svg(figure: HeadFigure, text: Callable[[HeadRow], str] = attrgetter("
         y = height + TRACK + LINE * (len(names) - 1)
         for look, path in _scale(row, y).items():
             marks[look] = marks.get(look, "") + path
-        parts.append(_row(row, names, text(row), height, y))
+        parts.append(_row(row, names, height, y))
+        values.append(_text(text(row), WIDTH - 4, height + 14))
         height += ROW + LINE * (len(names) - 1)
-    # One path for the marks of all rows that look alike: drawings are most of a page.
+    # What looks alike in all rows stands together, which takes fewer bytes: drawings are most of a page.
     parts = [f'<path d="{path}" {look}/>' for look, path in marks.items()] + parts
+    parts += [f'<g text-anchor="end" font-weight="600">{"".join(values)}</g>'] if values else []
     height -= 2 if figure.rows else 0
     for each in figure.lists:
         lines = _word_lines(each)
@@ -138,13 +141,12 @@ def _scale(row: HeadRow, y: float) -> dict[str, str]:
     return marks
 
 
-def _row(row: HeadRow, names: Sequence[str], text: str, top: float, y: float) -> str:
-    """The lines of the name and the text above the band of a row and the head's dot, which are at `y`."""
+def _row(row: HeadRow, names: Sequence[str], top: float, y: float) -> str:
+    """The lines of the name above the band of a row and the head's dot, which are at `y`."""
     start, end = (_x(row, value) for value in row.band)
     parts = [
         f"<title>{escaped(row.sentence)}</title>",
         *(_text(line, 4, top + 14 + LINE * index) for index, line in enumerate(names)),
-        _text(text, WIDTH - 4, top + 14, 'text-anchor="end" font-weight="600"'),
         f'<path d="M{_short(start)},{y - 5}h{_short(max(end - start, 1))}v10H{_short(start)}z" opacity=".18"/>',
         f'<circle cx="{_short(_x(row, row.value))}" cy="{y}" r="5" fill="{BEST}"/>',
     ]
