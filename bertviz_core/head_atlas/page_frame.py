@@ -125,6 +125,8 @@ def shared_files() -> Iterator[tuple[str, bytes]]:
     }
     for name, text in texts.items():
         yield f"{FILES}/{name}", text.encode()
+    # Without it GitHub Pages makes another page of the dataset card.
+    yield ".nojekyll", b""
 
 
 def _overview_script() -> str:

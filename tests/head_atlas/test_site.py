@@ -34,7 +34,7 @@ MODEL = "demo-decoder"
 
 
 def test_every_link_leads_to_a_file_and_each_head_is_reached(folder, contents):
-    assert links.broken(folder) == []
+    assert links.broken(folder) == [] and (folder / ".nojekyll").exists()
     pages = {path.stem for path in (folder / MODEL / "heads").iterdir()}
     assert pages == {head.key() for head in contents.heads}
     overview = links.Links((folder / MODEL / "index.html").read_text("utf-8"))
