@@ -35,7 +35,8 @@ def files(models: Sequence[ModelContents], progress: Progress, home: str = "") -
     names = [each.name.lower() for each in models]
     if len({*names, FILES, INDEX}) < len(names) + 2:
         what = "Two of these models would have the same folder in the site."
-        raise SettingsError(what, where=", ".join(names), hint="Name each model once, or rename a folder of one.")
+        where = ", ".join(each.checkpoint.name for each in models)
+        raise SettingsError(what, where=where, hint="Name each model once, or rename a folder of one.")
     with counting_from(1):
         yield from shared_files()
         for place, each in enumerate(models, 1):
