@@ -252,6 +252,7 @@ def atlas(
     out: Annotated[Path, typer.Option(help="Folder of the site.")],
     compute: Annotated[bool, typer.Option("--compute", help="Compute what a report has and the store lacks.")] = False,
     no_model: Annotated[bool, typer.Option("--no-model", help="Run no model: pages have no attention lines.")] = False,
+    home: Annotated[str, typer.Option(help="A page that every page leads to: https://…, or from --out.")] = "",
     text: Annotated[Inputs, typer.Option(help=f"With --compute, text: {OR_NONE}.")] = None,
     treebank: Annotated[Inputs, typer.Option(help=f"With --compute, a treebank: {OR_NONE}.")] = None,
     coreference: Annotated[Inputs, typer.Option(help=f"With --compute, a corpus: {OR_NONE}.")] = None,
@@ -264,6 +265,7 @@ def atlas(
     if any(named.values()) and not compute:
         raise SettingsError("Corpora are read only where something is computed.", hint="Add --compute, or omit them.")
     site.check_folder(out)
+    site.check_home(home)
     store, loaded = Store(console.store), LoadedModels()
     contents = list[ModelContents]()
     for name in models:
@@ -276,7 +278,7 @@ def atlas(
             contents.append(requested_contents(request, store, load_model, failed))
         else:
             contents.append(stored_contents(store, model, own.settings, load_model))
-    size = site.write(out, site.files(contents, console.progress()))
+    size = site.write(out, site.files(contents, console.progress(), home))
     console.say(f"\n{size / 1e6:,.1f} MB written: open {out / site.INDEX}.")
 
 

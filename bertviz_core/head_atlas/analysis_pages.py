@@ -32,6 +32,7 @@ def head_page(contents: ModelContents, shown: OneHead, lines: CaptionedSvg | Non
     frame = Frame(
         title=title,
         root="../../",
+        home=contents.home,
         trail=[("../../index.html", "Atlas"), ("../index.html", label)],
         before=_neighbor(contents, place - 1),
         after=_neighbor(contents, place + 1),
@@ -85,15 +86,15 @@ def _figures_frame(
 ) -> Frame:
     """The frame of a page with figures, on which the dot of a head leads to its page."""
     trail = [("../index.html", "Atlas"), (OVERVIEW, contents.checkpoint.label)]
-    return Frame(title, "../", trail, before, after, scripts=FIGURE_SCRIPTS, heads="heads/")
+    return Frame(title, "../", contents.home, trail, before, after, scripts=FIGURE_SCRIPTS, heads="heads/")
 
 
 def _with_head_links(contents: ModelContents, body: str) -> str:
     return with_links(body, {head.key() for head in contents.heads}, "heads/")
 
 
-def models_page(models: Sequence[ModelContents]) -> bytes:
-    """The first page of the site: its models."""
+def models_page(models: Sequence[ModelContents], home: str) -> bytes:
+    """The first page of the site: its models; `home` is the address of a page above the site, or empty."""
     cards = []
     for each in models:
         kind, _ = describe_model(each.checkpoint)
@@ -107,7 +108,7 @@ def models_page(models: Sequence[ModelContents]) -> bytes:
         "each head and each analysis. Heads are named layer-head, counted from 1."
     )
     maker = "Made by bertviz-core, after “What Does BERT Look At?” (Clark et al. 2019)."
-    frame = Frame("Atlas of attention heads", "")
+    frame = Frame("Atlas of attention heads", "", home)
     return frame.page(
         element("h1", "Atlas of attention heads"), element("p", about), *cards, element("p class=caption", maker)
     )

@@ -13,6 +13,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.exports import slug
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.inputs.labels import spaced
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.one_head.clear_input import (
@@ -44,6 +45,7 @@ class ModelContents:
         results: Its results, each analysis on one corpus.
         report: The report on them; its lines may be missing.
         load: Loads the model; None where it must not run, so that pages have no attention lines.
+        home: The address of a page above the site, to which every page leads; empty for none.
     """
 
     checkpoint: Checkpoint
@@ -51,6 +53,7 @@ class ModelContents:
     report: Report
     store: Store
     load: LoadModel | None
+    home: str = ""
 
     @property
     def name(self) -> str:
@@ -86,11 +89,13 @@ class ModelContents:
         return lines(self.load(clear.settings.dtype), clear) if clear and self.load else None
 
     def observations(self, head: Head) -> Iterator[tuple[ClearInput, tuple[str, ...], np.ndarray]]:
-        """The inputs in which the head has the most of the quantities that set it apart, each with its labels and the
-        head's (query, key) weights; none where the model must not run."""
+        """The inputs in which the head has the most of the quantities that set it apart, each with its labels, with
+        the spaces before them, and the head's (query, key) weights; none where the model must not run."""
         if self.load:
             for each in self._inputs(head):
-                yield each, *observe(self.load(each.settings.dtype), each)
+                model = self.load(each.settings.dtype)
+                labels, weights = observe(model, each)
+                yield each, spaced(labels, each.segment.tokens, model.tokens), weights
 
     def _inputs(self, head: Head) -> list[ClearInput]:
         found = sorted(

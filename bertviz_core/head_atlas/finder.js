@@ -78,11 +78,12 @@ class Finder {
     const match = PARTS.exec(rest);
     if (!match) {
       const start = rest.length - rest.slice(position).trimStart().length;
-      this.fail(`"${rest[start]}" cannot be read`, { start });
+      this.fail(`"${String.fromCodePoint(rest.codePointAt(start))}" cannot be read`, { start });
     }
     const place = match.slice(1).findIndex((part) => part !== undefined), text = match[place + 1], lower = text.toLowerCase();
     const kind = ["and", "or", "not"].includes(lower) ? lower : KINDS[place];
-    return { kind, text, start: PARTS.lastIndex - text.length, end: PARTS.lastIndex };
+    const start = PARTS.lastIndex - text.length - (kind === "quoted" ? 1 : 0); // a closing quotation mark is no part of it
+    return { kind, text, start, end: PARTS.lastIndex };
   }
 
   get next() {
@@ -180,13 +181,15 @@ class Finder {
   }
 
   column(written, token) {
-    const values = this.numbers[this.names[simplified(written)]];
+    const column = this.names[simplified(written)];
+    if (this.words[column]) this.fail(`Words are no numbers: write ${written} = "…"`, token);
+    const values = this.numbers[column];
     if (!values) this.fail(`There is no column "${written}"`, token);
     values.forEach((value, head) => (this.lacking[head] ||= value === null));
     return values;
   }
 
   fail(what, { start }) {
-    throw Error(`${what} (at character ${start + 1}).`);
+    throw Error(`${what} (at character ${[...this.text.slice(0, start)].length + 1}).`);
   }
 }

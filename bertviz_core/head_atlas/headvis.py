@@ -1,4 +1,7 @@
-"""The numbers of a model's heads as the viewer HeadVis reads them; heads and layers count from 0 there."""
+"""The numbers of a model's heads as the viewer HeadVis reads them; heads and layers count from 0 there.
+
+Its `src/lib/data.js`, `Index.svelte`, `MetricsTab.svelte`, `SequencesTab.svelte` and `sparse.js` say what it reads.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +20,7 @@ FOLDER = "headvis"
 DECIMALS = 4
 KEPT = 6  # keys of each query
 LEAST = 0.005  # weight that is kept
-TOKENS = 50  # in a list of the tokens with the most attention
+TOKENS = 15  # in a list of the tokens with the most attention, as many as the viewer shows
 EDGES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  # of the histogram of distances, in tokens
 Sample = dict[str, Any]  # an input as the viewer reads it
 
@@ -47,9 +50,10 @@ def files(contents: ModelContents) -> Iterator[tuple[str, bytes]]:
             {"key": "top_query_tokens", "label": "Tokens that attend most"},
             {"key": "top_key_tokens", "label": "Tokens attended to most"},
         ],
-        "statistics_display": {name_of(each): {"label": each.spec.label, "format": "default"} for each in known},
     }
     rows = [{"layer": head.layer, "head": head.head, **metrics(known, head)} for head in contents.heads]
+    # The viewer offers the metrics of the first row: heads of the first layer lack compositions, and null would be 0.
+    rows.sort(key=len, reverse=True)
     yield f"{FOLDER}/config.json", _json(config)
     yield f"{FOLDER}/scatter_data.json", _json(rows)
     yield f"{FOLDER}/server_config.json", b"{}"
@@ -67,11 +71,12 @@ def head_file(contents: ModelContents, head: Head) -> tuple[str, bytes]:
     sequences = [_sequence(*each) for each in contents.observations(head)]
     whole = {
         "sequences": sequences,
-        "qk_distance_histogram": distances(sequences),
+        "qk_distance_histogram": distances(sequences) if sequences else {},
         "top_query_tokens": top_tokens(sequences, of_keys=False),
         "top_key_tokens": top_tokens(sequences, of_keys=True),
+        # Of many inputs, which were not run: the viewer counts those above, and takes metrics from the rows.
         "histogram": {},
-        "statistics": metrics(columns(contents.results), head),
+        "statistics": {},
     }
     return f"{FOLDER}/heads/L{head.layer}H{head.head}.json", _json(whole)
 

@@ -63,7 +63,7 @@ def file_name() -> str:
 
 def _parquet(table: pd.DataFrame) -> bytes:
     packed = BytesIO()
-    table.to_parquet(packed, index=False, engine="pyarrow")
+    table.to_parquet(packed, index=False, engine="pyarrow", compression="zstd")
     return packed.getvalue()
 
 

@@ -108,6 +108,7 @@ function drawTable() {
 function sortBy(column) {
   state.sorted = column;
   drawTable();
+  places.table.querySelector(column === null ? "th button" : "[aria-sort] button").focus();
 }
 
 // The scatter

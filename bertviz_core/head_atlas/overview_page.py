@@ -46,6 +46,7 @@ def overview_page(contents: ModelContents) -> bytes:
     frame = Frame(
         title=f"Attention heads of {label}",
         root="../",
+        home=contents.home,
         trail=[("../index.html", "Atlas")],
         styles=(PAGES, MAP),
         scripts=OVERVIEW_SCRIPTS,

@@ -20,6 +20,7 @@ FILES = "assets"  # the folder of scripts and styles
 PAGES, HEADS, MAP = ("pages.css", "heads.css", "map.css")
 FIGURE_SCRIPTS = ("plotly.js", "figures.js")
 OVERVIEW_SCRIPTS = ("overview.js",)
+WEB = ("https://", "http://")
 TAG = re.compile(r"(<[^>]*>)")
 UNTOUCHED = ("a", "h1", "script", "style", "svg", "title")  # elements in which heads are no links
 ICON = '<link rel="icon" href="data:,">'
@@ -32,7 +33,8 @@ class Frame:
     Attributes:
         title: In the tab of a browser.
         root: The address of the site's folder from this page, as "../"; empty for a page of that folder.
-        trail: The pages above this one, from the first: address and name.
+        home: The address of the page above the site, from the site's folder; empty for none.
+        trail: The pages above this one in the site, from the first: address and name.
         before, after: Address and name of the pages before and after it; None without.
         styles, scripts: Files of the folder FILES.
         heads: The address of the folder of the heads' pages, to which figures lead; empty for none.
@@ -40,6 +42,7 @@ class Frame:
 
     title: str
     root: str
+    home: str
     trail: Sequence[tuple[str, str]] = ()
     before: tuple[str, str] | None = None
     after: tuple[str, str] | None = None
@@ -59,7 +62,9 @@ class Frame:
         return page.encode("utf-8", "replace")
 
     def _navigation(self) -> str:
-        trail = " › ".join(anchor(href, name) for href, name in self.trail)
+        to = self.home if self.home.startswith(WEB) else self.root + self.home
+        home = [f'<a href="{escape(to)}">Home</a>'] if self.home else []
+        trail = " › ".join([*home, *(anchor(href, name) for href, name in self.trail)])
         sides = [anchor(*self.before, "prev")] if self.before else []
         sides += [anchor(*self.after, "next")] if self.after else []
         return f'<nav aria-label="Site"><span>{trail}</span><span class="sides">{" ".join(sides)}</span></nav>'
@@ -120,6 +125,8 @@ def shared_files() -> Iterator[tuple[str, bytes]]:
     }
     for name, text in texts.items():
         yield f"{FILES}/{name}", text.encode()
+    # Without it GitHub Pages makes another page of the dataset card.
+    yield ".nojekyll", b""
 
 
 def _overview_script() -> str:

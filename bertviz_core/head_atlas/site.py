@@ -1,6 +1,7 @@
 """The files of the site of several models, in a folder or in a ZIP."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -12,15 +13,20 @@ from bertviz_core.head_atlas import headvis, numbers
 from bertviz_core.head_atlas.analysis_pages import OVERVIEW, REPORT, analysis_pages, head_page, models_page, report_page
 from bertviz_core.head_atlas.contents import ModelContents
 from bertviz_core.head_atlas.overview_page import overview_page
-from bertviz_core.head_atlas.page_frame import FILES, PAGES, shared_files
+from bertviz_core.head_atlas.page_frame import FILES, PAGES, WEB, shared_files
 from bertviz_core.heads import counting_from
 
 INDEX = "index.html"
 MARK = f"{FILES}/{PAGES}"  # a folder with this file is such a site
 
 
-def files(models: Sequence[ModelContents], progress: Progress) -> Iterator[tuple[str, bytes]]:
+def files(models: Sequence[ModelContents], progress: Progress, home: str = "") -> Iterator[tuple[str, bytes]]:
     """Every file of the site with its path; layers and heads count from 1, as in files everywhere.
+
+    Args:
+        models: One or several.
+        progress: Hears of each head.
+        home: The address of a page above the site, as from the site's folder, to which every page leads.
 
     Raises:
         SettingsError: Two models would have the same folder.
@@ -29,14 +35,15 @@ def files(models: Sequence[ModelContents], progress: Progress) -> Iterator[tuple
     names = [each.name.lower() for each in models]
     if len({*names, FILES, INDEX}) < len(names) + 2:
         what = "Two of these models would have the same folder in the site."
-        raise SettingsError(what, where=", ".join(names), hint="Name each model once, or rename a folder of one.")
+        where = ", ".join(each.checkpoint.name for each in models)
+        raise SettingsError(what, where=where, hint="Name each model once, or rename a folder of one.")
     with counting_from(1):
         yield from shared_files()
         for place, each in enumerate(models, 1):
             progress.start_pass(place, len(models), each.checkpoint.label)
-            for path, data in model_files(each, progress):
+            for path, data in model_files(replace(each, home=home), progress):
                 yield f"{each.name}/{path}", data
-        yield INDEX, models_page(models)
+        yield INDEX, models_page(models, home)
 
 
 def model_files(contents: ModelContents, progress: Progress) -> Iterator[tuple[str, bytes]]:
@@ -68,6 +75,15 @@ def check_folder(folder: Path) -> None:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
         what = "The folder has other files, among which those of a site would be lost."
         raise SettingsError(what, where=str(folder), hint="Name a new folder, an empty one, or that of an atlas.")
+
+
+def check_home(address: str) -> None:
+    """Raise SettingsError for an address that is neither one of the web nor one relative to the site."""
+    if not address.startswith(WEB) and (":" in address or address.startswith(("/", "\\"))):
+        hint = (
+            "Write an address such as https://example.org/, or one from the folder of the site such as ../index.html."
+        )
+        raise SettingsError("Pages cannot lead to this address.", where=address, hint=hint)
 
 
 def write(folder: Path, pages: Iterable[tuple[str, bytes]]) -> int:

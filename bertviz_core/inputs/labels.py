@@ -134,6 +134,16 @@ def token_labels(ids: np.ndarray, tokens: Tokens) -> tuple[str, ...]:
     return tuple(visible(name if tokens.prefix else _readable([name], tokens)) for name in tokens.names(ids))
 
 
+def spaced(labels: Sequence[str], names: Sequence[str], tokens: Tokens) -> tuple[str, ...]:
+    """Labels of (token,) names with the spaces that the vocabulary marks, so that they make a text when joined."""
+    if not tokens.marks_spaces:
+        return tuple(labels)
+    begins = (
+        tokens.bytes_of(name).startswith(b" ") and label.strip("␣") for name, label in zip(names, labels, strict=True)
+    )
+    return tuple(f" {label}" if begin else label for label, begin in zip(labels, begins, strict=True))
+
+
 def _readable(names: list[str], tokens: Tokens) -> str:
     """The text of some tokens; bytes in hexadecimal where they are no whole characters."""
     if tokens.prefix:

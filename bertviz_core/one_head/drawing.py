@@ -31,11 +31,20 @@ DIGIT = 6.5  # width of a digit at an axis
 def figure_svg(figure: HeadFigure, text: Callable[[HeadRow], str] = attrgetter("text")) -> str:
     """The rows, lists and curve of a figure, one below the other; `text` says what stands at the right of a row."""
     parts: list[str] = []
+    values: list[str] = []
+    marks: dict[str, str] = {}
     height = 0
     for row in figure.rows:
         names = _name_lines(row.name, text(row))
-        parts.append(_row(row, names, text(row), height))
+        y = height + TRACK + LINE * (len(names) - 1)
+        for look, path in _scale(row, y).items():
+            marks[look] = marks.get(look, "") + path
+        parts.append(_row(row, names, height, y))
+        values.append(_text(text(row), WIDTH - 4, height + 14))
         height += ROW + LINE * (len(names) - 1)
+    # What looks alike in all rows stands together, which takes fewer bytes: drawings are most of a page.
+    parts = [f'<path d="{path}" {look}/>' for look, path in marks.items()] + parts
+    parts += [f'<g text-anchor="end" font-weight="600">{"".join(values)}</g>'] if values else []
     height -= 2 if figure.rows else 0
     for each in figure.lists:
         lines = _word_lines(each)
@@ -51,32 +60,39 @@ def lines_svg(labels: Sequence[str], weights: np.ndarray, name: str, keys: Seque
     """Tokens left and right, and lines as dark as the (query, key) weights; `keys` are the right ones where those are
     others."""
     keys = labels if keys is None else keys
-    left, right = 0.38 * WIDTH, 0.62 * WIDTH
-    parts = []
+    left, right = round(0.38 * WIDTH), round(0.62 * WIDTH)
+    parts = ['<g stroke="currentColor" stroke-width="2">']
     for query, key in np.argwhere(weights >= FAINTEST).tolist():
         weight = float(weights[query, key])
         note = escaped(f"{labels[query]} to {keys[key]}: {weight:.2f}")
-        ends = f'x1="{left + 5:.0f}" y1="{(query + 0.7) * LINE:.1f}" x2="{right - 5:.0f}" y2="{(key + 0.7) * LINE:.1f}"'
-        parts.append(
-            f'<line {ends} stroke="currentColor" stroke-width="2" opacity="{min(weight, 1):.2f}">'
-            f"<title>{note}</title></line>"
-        )
-    for side, x, look in ((labels, left, 'text-anchor="end" '), (keys, right, "")):
-        for index, label in enumerate(map(cut_end, side)):
-            parts.append(_text(label, x, (index + 0.7) * LINE, f'{look}dominant-baseline="central"'))
+        path = f"M{left + 5},{_middle(query)} {right - 5},{_middle(key)}"
+        parts.append(f'<path d="{path}" opacity="{min(weight, 1):.2f}"><title>{note}</title></path>')
+    parts.append('</g><g text-anchor="end">')
+    parts += [_text(label, left, _middle(place) + 4) for place, label in enumerate(map(cut_end, labels))]
+    parts.append("</g>")
+    parts += [_text(label, right, _middle(place) + 4) for place, label in enumerate(map(cut_end, keys))]
     return _svg(parts, LINE * (max(len(labels), len(keys)) + 0.4), name)
+
+
+def _middle(place: int) -> int:
+    """The height of the middle of a token, from 0."""
+    return round((place + 0.7) * LINE)
 
 
 def _svg(parts: Sequence[str], height: float, name: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
         f'height="{height:.0f}" style="max-width: 100%; height: auto" role="img" aria-label="{escaped(name)}" '
-        f'font-family="inherit" font-size="13">{"".join(parts)}</svg>'
+        f'fill="currentColor" font-size="13">{"".join(parts)}</svg>'
     )
 
 
 def _text(text: str, x: float, y: float, look: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="currentColor" {look}>{escaped(text)}</text>'
+    return f'<text x="{_short(x)}" y="{_short(y)}"{look and " "}{look}>{escaped(text)}</text>'
+
+
+def _short(pixels: float) -> str:
+    return f"{pixels:.1f}".removesuffix(".0")
 
 
 def _name_lines(name: str, text: str) -> list[str]:
@@ -100,34 +116,40 @@ def _word_lines(listed: WordList) -> list[str]:
 
 def _list(listed: WordList, lines: Sequence[str], top: float) -> str:
     """The name of a list, and its words below."""
-    words = (_text(line, 14, top + 14 + LINE * number, 'opacity="0.85"') for number, line in enumerate(lines, 1))
+    words = (_text(line, 14, top + 14 + LINE * number, 'opacity=".85"') for number, line in enumerate(lines, 1))
     return "".join([_text(listed.name, 4, top + 14, 'font-weight="600"'), *words])
 
 
-def _row(row: HeadRow, names: Sequence[str], text: str, top: float) -> str:
-    """The lines of the name and the text above a scale with the band, the median, the baseline and the head's dot."""
+def _x(row: HeadRow, value: float) -> float:
+    """Where a value is on the scale of a row."""
     low, high = row.limits
+    share = (value - low) / (high - low) if high > low else 0.5
+    return 6 + min(max(share, 0), 1) * (WIDTH - 12)
 
-    def x(value: float) -> float:
-        share = (value - low) / (high - low) if high > low else 0.5
-        return 6 + min(max(share, 0), 1) * (WIDTH - 12)
 
-    y = top + TRACK + LINE * (len(names) - 1)
-    start, end = map(x, row.band)
+def _scale(row: HeadRow, y: float) -> dict[str, str]:
+    """From the look of a mark to its outline: the scale, the median, the baseline, and the head's interval."""
+    marks = {
+        'opacity=".25"': f"M6,{y - 0.5}h{WIDTH - 12}v1H6z",
+        'opacity=".7"': f"M{_short(_x(row, row.median) - 0.5)},{y - 5}h1v10h-1z",
+    }
+    if not isnan(row.baseline):
+        marks['opacity=".75"'] = f"M{_short(_x(row, row.baseline))},{y + 2}l-4,7h8z"
+    if not isnan(row.low):
+        start, end = _x(row, row.low), _x(row, row.high)
+        marks[f'fill="{BEST}"'] = f"M{_short(start)},{y - 1.5}h{_short(end - start)}v3H{_short(start)}z"
+    return marks
+
+
+def _row(row: HeadRow, names: Sequence[str], top: float, y: float) -> str:
+    """The lines of the name above the band of a row and the head's dot, which are at `y`."""
+    start, end = (_x(row, value) for value in row.band)
     parts = [
         f"<title>{escaped(row.sentence)}</title>",
-        *(_text(line, 4, top + 14 + LINE * index, 'opacity="0.85"') for index, line in enumerate(names)),
-        _text(text, WIDTH - 4, top + 14, 'text-anchor="end" font-weight="600"'),
-        f'<path d="M6,{y} H{WIDTH - 6}" stroke="currentColor" opacity="0.25"/>',
-        f'<rect x="{start:.1f}" y="{y - 5}" width="{max(end - start, 1):.1f}" height="10" rx="2" fill="currentColor" '
-        'opacity="0.18"/>',
-        f'<path d="M{x(row.median):.1f},{y - 5} v10" stroke="currentColor" opacity="0.7"/>',
+        *(_text(line, 4, top + 14 + LINE * index) for index, line in enumerate(names)),
+        f'<path d="M{_short(start)},{y - 5}h{_short(max(end - start, 1))}v10H{_short(start)}z" opacity=".18"/>',
+        f'<circle cx="{_short(_x(row, row.value))}" cy="{y}" r="5" fill="{BEST}"/>',
     ]
-    if not isnan(row.baseline):
-        parts.append(f'<path d="M{x(row.baseline):.1f},{y + 2} l-4,7 h8 z" fill="currentColor" opacity="0.75"/>')
-    if not isnan(row.low):
-        parts.append(f'<path d="M{x(row.low):.1f},{y} H{x(row.high):.1f}" stroke="{BEST}" stroke-width="3"/>')
-    parts.append(f'<circle cx="{x(row.value):.1f}" cy="{y}" r="5" fill="{BEST}"/>')
     return f"<g>{''.join(parts)}</g>"
 
 
@@ -140,23 +162,26 @@ def _curve(curve: HeadCurve, top: float) -> str:
     step = (WIDTH - LEFT - 8) / max(len(curve.ticks) - 1, 1)
 
     def at(index: int, value: float) -> str:
-        return f"{LEFT + index * step:.1f},{top + 12 + area * (1 - (value - lowest) / (highest - lowest)):.1f}"
+        y = top + 12 + area * (1 - (value - lowest) / (highest - lowest))
+        return f"{_short(LEFT + index * step)},{_short(y)}"
 
     outline = [at(i, v) for i, v in enumerate(curve.high.tolist())]
     outline += [at(i, v) for i, v in reversed(list(enumerate(curve.low.tolist())))]
     known = [(i, v) for i, v in enumerate(curve.values.tolist()) if not isnan(v)]
     parts = [
-        f'<path d="M{" L".join(outline)} Z" fill="currentColor" opacity="0.18"/>',
-        f'<path d="M{" L".join(at(i, v) for i, v in known)}" fill="none" stroke="{BEST}" stroke-width="2"/>',
+        f'<path d="M{" ".join(outline)}z" opacity=".18"/>',
+        f'<path d="M{" ".join(at(i, v) for i, v in known)}" fill="none" stroke="{BEST}" stroke-width="2"/>',
     ]
+    bars = ""
     for index, value in known:
-        ends = [at(index, value if isnan(end) else end) for end in curve.interval[:, index].tolist()]
+        start, end = (at(index, value if isnan(end) else end) for end in curve.interval[:, index].tolist())
         x, y = at(index, value).split(",")
         note = escaped(f"{curve.ticks[index]}: {value:.3g}")
-        bar = f'<path d="M{ends[0]} L{ends[1]}" stroke="{BEST}"/>'
-        parts.append(f'<g><title>{note}</title>{bar}<circle cx="{x}" cy="{y}" r="3" fill="{BEST}"/></g>')
+        bars += f"M{start} {end}" if start != end else ""
+        parts.append(f'<circle cx="{x}" cy="{y}" r="3" fill="{BEST}"><title>{note}</title></circle>')
+    parts.append(f'<path d="{bars}" stroke="{BEST}"/>' if bars else "")
     foot = top + 12 + area
-    small = 'font-size="11" opacity="0.85"'
+    small = 'font-size="11" opacity=".85"'
     parts.append(f'<path d="M{LEFT},{foot} H{WIDTH - 8}" stroke="currentColor" opacity="0.4"/>')
     longest = max(map(len, curve.ticks)) * DIGIT + 6
     every = max(1, round(np.ceil(longest / step)))

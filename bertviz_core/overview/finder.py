@@ -266,7 +266,10 @@ class _Parser:
 
     def _numbers(self, written: str, token: Token) -> np.ndarray:
         """(head,) the numbers of a column; heads without one are remembered."""
-        values = self.table[self._column(written, token)].to_numpy(dtype=float)
+        column = self.table[self._column(written, token)]
+        if not is_numeric_dtype(column):
+            raise self._error(f'Words are no numbers: write {written} = "…"', token)
+        values = column.to_numpy(dtype=float)
         self.lacking |= np.isnan(values)
         return values
 

@@ -64,16 +64,17 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
     marked = {arc.word for arc in gold if not arc.faint}
     for index, (word, middle) in enumerate(zip(words, middles, strict=True)):
-        weight = 700 if index in marked else 400
-        parts.append(_text(word, f"{middle:.0f}", f"{base + SIZE}", f'font-size="{SIZE}" font-weight="{weight}"'))
+        weight = ' font-weight="700"' if index in marked else ""
+        parts.append(_text(word, f"{middle:.0f}", f"{base + SIZE}", weight))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'aria-label="{escaped(name)}" font-family="sans-serif">{"".join(parts)}</svg>'
+        f'aria-label="{escaped(name)}" font-family="sans-serif" font-size="{SIZE}" text-anchor="middle" '
+        f'fill="currentColor">{"".join(parts)}</svg>'
     )
 
 
 def _text(text: str, x: str, y: str, look: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="middle" fill="currentColor" {look}>{escaped(text)}</text>'
+    return f'<text x="{x}" y="{y}"{look}>{escaped(text)}</text>'
 
 
 def escaped(text: str) -> str:
@@ -123,9 +124,11 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
     tip = f"M{end - 3.5:.1f},{foot:.1f} L{end:.1f},{base:.1f} L{end + 3.5:.1f},{foot:.1f}"
     dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
     beyond = -3 if sign < 0 else 11
-    label = _text(arc.label, f"{middle:.1f}", f"{peak + beyond:.1f}", 'font-size="11"') if arc.label else ""
+    label = _text(arc.label, f"{middle:.1f}", f"{peak + beyond:.1f}", ' font-size="11"') if arc.label else ""
+    faint = ' opacity=".28"' if arc.faint else ""
+    stroke = f'fill="none" stroke="{color}"'
     return (
-        f'<g opacity="{0.28 if arc.faint else 1}"><title>{escaped(arc.note)}</title>'
-        f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
-        f'<path d="{tip}" fill="none" stroke="{color}" stroke-width="1.4"/>{label}</g>'
+        f"<g{faint}><title>{escaped(arc.note)}</title>"
+        f'<path d="{path}" {stroke} stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
+        f'<path d="{tip}" {stroke} stroke-width="1.4"/>{label}</g>'
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -27,6 +28,8 @@ HEIGHT = 450
 FOOT = 24  # height in pixels of the first line of an origin
 LINE = 14  # height in pixels of each further line
 DOT = 6  # pixels of a dot whose size a figure does not say
+DIGITS = 6  # of a number in a figure of a page; texts have fewer
+NOT_FLAT = ("geo", "mapbox", "polar", "scene", "ternary")  # kinds of panels that no figure has
 LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 
@@ -181,5 +184,31 @@ def figure_html(figure: go.Figure) -> str:
     figure.update_layout(template=ON_WHITE)
     width = f"{figure.layout.width}px" if figure.layout.width else "100%"
     size = f"height: {figure.layout.height or HEIGHT}px; width: {width}"
-    spec = str(figure.to_json()).translate(UNSAFE)
-    return f'<div class="plotly-graph-div" style="{size}"></div><script type="application/json">{spec}</script>'
+    spec = json.dumps(_compact(json.loads(figure.to_json())), ensure_ascii=False, separators=(",", ":"))
+    data = f'<script type="application/json">{spec.translate(UNSAFE)}</script>'
+    return f'<div class="plotly-graph-div" style="{size}"></div>{data}'
+
+
+def _compact(spec: Spec) -> Spec:
+    """A figure's JSON with the part of its template that it uses, and with numbers as exact as a screen."""
+    kinds = {trace["type"] for trace in spec["data"]}
+    template = spec["layout"]["template"]
+    template = {
+        "data": {kind: looks for kind, looks in template["data"].items() if kind in kinds},
+        "layout": {name: look for name, look in template["layout"].items() if name not in NOT_FLAT},
+    }
+    return {"data": _rounded(spec["data"]), "layout": spec["layout"] | {"template": template}}
+
+
+def _rounded(value: Any) -> Any:
+    """JSON whose numbers have DIGITS, and whose arrays, as plotly encodes them, single precision."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, list):
+        return [*map(_rounded, value)]
+    if not isinstance(value, dict):
+        return value
+    if value.get("dtype") == "f8":
+        single = np.frombuffer(b64decode(value["bdata"]), dtype="<f8").astype("<f4")
+        return value | {"dtype": "f4", "bdata": b64encode(single.tobytes()).decode()}
+    return {name: _rounded(each) for name, each in value.items()}

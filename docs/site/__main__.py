@@ -35,7 +35,7 @@ def write(folder: Path, *, with_atlas: bool) -> None:
     write_pages(folder)
     run("pdoc", *API, "!bertviz_core[.]", "--output-directory", str(folder / "api"))
     if with_atlas:
-        run("bertviz_core", "atlas", *MODELS, "--out", str(folder / "atlas"))
+        run("bertviz_core", "atlas", *MODELS, "--home", "../index.html", "--out", str(folder / "atlas"))
 
 
 def write_pages(folder: Path) -> None:

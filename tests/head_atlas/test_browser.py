@@ -5,7 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from bertviz_core import published
 from bertviz_core.errors import SettingsError
+from bertviz_core.head_atlas.overview_page import overview_page
 from bertviz_core.overview.vocabulary import vocabulary
 from tests.support.chromium import browser
 
@@ -25,6 +27,25 @@ WRONG = (
     "previous $ 3",
     "previous > 1 2",
     "(" * 22,
+    "layer = 1 \U0001f600",
+    "\U0001f600 \U0001f600",
+)
+NAMED = (
+    'published = "induction"',
+    'Published == "Name  mover" or published = "greater-than"',
+    'published ≠ "induction" and layer = 2',
+    'not published = "induction" and previous > 0.1',
+    'published = "nothing of this name"',
+)
+MISNAMED = (
+    "published",
+    "published > 3",
+    "published = induction",
+    'published = "induction',
+    "published = 3",
+    "0.3 < published",
+    '"induction" = published',
+    "published = \u201cinduction\u201d",
 )
 
 
@@ -58,13 +79,34 @@ def test_each_kind_of_page_opens_from_a_disk_without_an_error(page, folder):
 @pytest.mark.browser
 def test_the_finder_of_the_page_finds_what_that_of_the_library_finds(page, folder, contents):
     show(page, folder / "demo-decoder" / "index.html")
-    field = page.get_by_label("Heads for which this holds")
+    check(page, vocabulary(contents.results), EXPRESSIONS, WRONG)
+
+
+@pytest.mark.browser
+def test_the_finder_of_the_page_reads_what_papers_have_named(page, folder, contents, monkeypatch):
+    model = contents.checkpoint
+    rows = [("2-1", "induction"), ("2-1", "name mover"), ("4-8", "induction"), ("1-1", "greater-than")]
+    heads = [{"head": key, "role": role} for key, role in rows]
+    about = {"name": "A 2020", "title": "A", "page": "https://example.org", "models": [model.name], "revision": "main"}
+    paper = about | {"shape": [model.layers, model.heads], "heads": heads}
+    monkeypatch.setattr(published, "_papers", lambda: (paper,))
+    path = folder / "demo-decoder" / "named.html"
+    path.write_bytes(overview_page(contents))
+    show(page, path)
     known = vocabulary(contents.results)
-    for text in EXPRESSIONS:
+    assert list(known.find(NAMED[0])["label"]) == ["2-1", "4-8"]
+    check(page, known, NAMED, MISNAMED)
+    path.unlink()
+
+
+def check(page, known, expressions, wrong):
+    """The page finds what the library finds, and refuses what it refuses, at the same place."""
+    field = page.get_by_label("Heads for which this holds")
+    for text in expressions:
         field.fill(text)
         found = page.locator("#table tbody tr td:first-child").all_inner_texts()
         assert found == list(known.find(text)["label"]), text
-    for text in WRONG:
+    for text in wrong:
         with pytest.raises(SettingsError) as expected:
             known.find(text)
         field.fill(text)
@@ -95,4 +137,9 @@ def test_map_table_and_scatter_lead_to_heads_by_keyboard_and_link(page, folder, 
     page.wait_for_url("**/heads/*.html")
     order = [contents.heads[index].key() for index in np.argsort(values.reshape(-1), kind="stable")]
     assert page.url.endswith(f"/{order[1]}.html")
+    show(page, overview)
+    page.locator("#table th button", has_text="previous token").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#table tbody tr td:first-child").first.inner_text() == order[-1]
+    assert page.evaluate("document.activeElement.textContent") == "previous token"
     assert page.problems == []

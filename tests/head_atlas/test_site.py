@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+from dataclasses import replace
 from html import escape, unescape
 from zipfile import ZipFile
 
@@ -33,7 +34,7 @@ MODEL = "demo-decoder"
 
 
 def test_every_link_leads_to_a_file_and_each_head_is_reached(folder, contents):
-    assert links.broken(folder) == []
+    assert links.broken(folder) == [] and (folder / ".nojekyll").exists()
     pages = {path.stem for path in (folder / MODEL / "heads").iterdir()}
     assert pages == {head.key() for head in contents.heads}
     overview = links.Links((folder / MODEL / "index.html").read_text("utf-8"))
@@ -91,7 +92,9 @@ def test_headvis_gets_every_number_of_each_head(folder, contents):
     data = folder / MODEL / headvis.FOLDER
     config = json.loads((data / "config.json").read_text("utf-8"))
     rows = json.loads((data / "scatter_data.json").read_text("utf-8"))
-    assert config["heads"] == [[row["layer"], row["head"]] for row in rows]
+    assert sorted(config["heads"]) == sorted([row["layer"], row["head"]] for row in rows)
+    # The viewer offers the numbers of the first row alone.
+    assert {name for row in rows for name in row} == {*rows[0]} == {"layer", "head", *config["metrics"]}
     assert config["n_layers"] * config["n_heads"] == len(rows) == len([*(data / "heads").iterdir()])
     for column in columns(contents.results):
         name = headvis.name_of(column)
@@ -100,7 +103,7 @@ def test_headvis_gets_every_number_of_each_head(folder, contents):
             value = column.values[row["layer"], row["head"]]
             assert row[name] == value if name in row else np.isnan(value)
     first = json.loads((data / "heads" / config["head_data_pattern"].format(layer=0, head=0)).read_text("utf-8"))
-    assert first["sequences"] == [] and {"layer": 0, "head": 0} | first["statistics"] == rows[0]
+    assert first["sequences"] == [] == first["top_key_tokens"] and first["qk_distance_histogram"] == {}
 
 
 def test_what_is_kept_of_attention():
@@ -128,6 +131,26 @@ def test_two_models_of_one_folder_are_refused_and_a_cancel_ends_it(contents):
         list(site.files([contents], progress))
 
 
+@pytest.mark.parametrize("address", ["../index.html", "https://example.org/a?b=1&c=2"])
+def test_every_page_leads_home(contents, tmp_path, address):
+    (tmp_path / "index.html").write_text("<a href=atlas/index.html>Atlas</a>")
+    one = replace(contents, results={"entropy": contents.results["entropy"]})
+    site.check_home(address)
+    site.write(tmp_path / "atlas", site.files([one], Progress(), home=address))
+    wrong = links.broken(tmp_path)
+    pages = [path for path in tmp_path.rglob("*.html") if path.parent != tmp_path]
+    assert len(wrong) == (len(pages) if "://" in address else 0)
+    for path in pages:
+        first = links.Links(path.read_text("utf-8").partition("<nav")[2]).targets[0]
+        assert first == address or (path.parent / first).resolve() == tmp_path / "index.html"
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "/index.html", "file:///etc", "\\\\a"])
+def test_a_home_that_is_no_page_of_the_web_is_refused(address):
+    with pytest.raises(SettingsError, match="cannot lead"):
+        site.check_home(address)
+
+
 def test_equal_files_make_equal_archives(folder):
     pages = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.html"))]
     packed = site.zipped(pages)
@@ -153,7 +176,7 @@ def test_a_model_without_stored_results_is_an_error_that_says_what_to_do(tmp_pat
 
 
 @pytest.mark.slow
-def test_the_site_of_72_heads_has_less_than_15_mb(tmp_path, monkeypatch):
+def test_the_site_of_72_heads_has_less_than_12_mb(tmp_path, monkeypatch):
     """By the pages of every sixth head, which make most of it and are alike."""
     every = all_heads(6, 12)[2::6]
     monkeypatch.setattr(ModelContents, "heads", every)
@@ -163,7 +186,7 @@ def test_the_site_of_72_heads_has_less_than_15_mb(tmp_path, monkeypatch):
     sizes = {path: path.stat().st_size for path in out.rglob("*") if path.is_file()}
     of_heads = sum(size for path, size in sizes.items() if path.parent.name == "heads")
     assert len([path for path in sizes if path.parent.name == "heads"]) == 2 * len(every)
-    assert sum(sizes.values()) + 5 * of_heads < 15_000_000
+    assert sum(sizes.values()) + 5 * of_heads < 12_000_000
     assert links.broken(out) == []
     first = json.loads((out / "demo" / headvis.FOLDER / "heads" / "L0H2.json").read_text("utf-8"))
     for each in first["sequences"]:

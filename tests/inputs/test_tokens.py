@@ -4,7 +4,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.inputs.encoding import encode_words
-from bertviz_core.inputs.labels import layout_of, token_labels
+from bertviz_core.inputs.labels import layout_of, spaced, token_labels
 from bertviz_core.inputs.tokens import Tokens, distinct_labels, joined_pieces, read_names
 from tests.support import families
 
@@ -22,6 +22,14 @@ def test_names_alone_are_read_as_with_the_tokenizer(every):
         ids = np.array(tokens.encode("The cat sat, an é\n and a dog: 17 of them."))
         assert read_names(tokens.names(ids)) == token_labels(ids, tokens)
     assert read_names(["▁cat", "<0x0A>", "▁", "<0xC3>", "<bos>"]) == ("cat", "↵", "␣", "<0xC3>", "<bos>")
+
+
+def test_labels_with_their_spaces_make_the_text(every):
+    text = "the cat sat, and a dog."
+    for tokens in every:
+        ids = np.array(tokens.encode(text))
+        joined = "".join(spaced(token_labels(ids, tokens), tokens.names(ids), tokens))
+        assert joined.strip() == text if tokens.marks_spaces else " " not in joined
 
 
 def test_of_tokens_that_read_alike_those_after_a_space_show_it():

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -89,6 +90,15 @@ def test_the_tour_has_every_slide_with_its_figure_and_answer(folder: Path) -> No
     for section in sections:
         assert "<summary>Answer</summary><h3>" in section and "<h3></h3>" not in section
         assert "<iframe" in section or "plotly-graph-div" in section
+
+
+def test_the_atlas_leads_back_to_the_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[tuple[str, ...]] = []
+    monkeypatch.setattr(site, "run", lambda *command: commands.append(command))
+    monkeypatch.setattr(site, "write_pages", lambda folder: None)
+    site.write(tmp_path, with_atlas=True)
+    given = dict(pairwise(commands[-1]))
+    assert (Path(given["--out"]) / given["--home"]).resolve() == tmp_path.resolve() / "index.html"
 
 
 def test_links_are_those_of_the_site() -> None:

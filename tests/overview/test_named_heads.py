@@ -41,7 +41,11 @@ def test_the_finder_finds_them_by_their_role(named):
     assert find(named, 'published = "Name mover" and layer = 1')["label"].tolist() == [OTHER.key()]
     others = find(named, 'published != "previous token"')
     assert len(others) == result("induction").mean[0].size - 2
-    for text, what in (("published > 1", "one of = !="), ("published = 3", "a role in quotation marks")):
+    for text, what in (
+        ("published > 1", "one of = !="),
+        ("published = 3", "a role in quotation marks"),
+        ("1 < published", "Words are no"),
+    ):
         with pytest.raises(SettingsError, match=what):
             find(named, text)
 
