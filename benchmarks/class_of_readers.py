@@ -39,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=2, help="Times that each visitor opens every page.")
+    parser.add_argument("--pages", nargs="*", default=PAGES, help="Those that another checkout has too.")
     parser.add_argument("--memory", action="store_true", help="Weigh sessions instead.")
     parser.add_argument("--bombs", action="store_true", help="Hostile uploads beside them, on a public server.")
     parser.add_argument("--root", type=Path, default=browser.ROOT, help="Of another checkout.")
@@ -50,12 +51,12 @@ def main() -> None:
         if options.memory:
             _memory(address, server)
             return
-        print(_report("one visitor", crowd(address, 1, PAGES * options.rounds), server))
-        print(_report(f"{options.visitors} visitors", crowd(address, options.visitors, PAGES * options.rounds), server))
+        pages = options.pages * options.rounds
+        print(_report("one visitor", crowd(address, 1, pages), server))
+        print(_report(f"{options.visitors} visitors", crowd(address, options.visitors, pages), server))
         others, name = (_bombs(address), "bombs") if options.bombs else (_analysis(address, Path(folder)), "a job")
         with others:
-            beside = crowd(address, options.visitors, PAGES * options.rounds)
-            print(_report(f"{options.visitors} beside {name}", beside, server))
+            print(_report(f"{options.visitors} beside {name}", crowd(address, options.visitors, pages), server))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -65,7 +65,7 @@ class Settings(Choices):
 
     def to_json(self) -> dict[str, Any]:
         """The settings for keys and provenance."""
-        return asdict(self)
+        return dict(vars(self))
 
     def check(self, longest: int | None = None) -> None:
         """Raises SettingsError for a value out of range, or a length above `longest`, the model's, None for any."""

@@ -145,7 +145,7 @@ def offer_missing(shown: OneHead) -> None:
     key = jobs.everything_key(requests)
     if jobs.is_running(jobs.last(key), "Finished passes are stored."):
         return
-    needed = [request for request in requests if services.find(request) is None and can_compute(request)]
+    needed = [request for request in requests if can_compute(request) and services.find(request) is None]
     with page.row("center"):
         for text in missing(shown):
             st.caption(plain(text), width="content")

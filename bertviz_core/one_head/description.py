@@ -34,6 +34,7 @@ LONGEST = 180  # characters of such an input
 APART = "What sets it apart"
 FURTHEST = "Furthest from the median of all heads"
 NOTHING = "has no named behavior"
+Figures = dict[str, list[HeadFigure]]
 REPEATS = {INDUCTION: "is an induction head", DUPLICATE: "is a duplicate-token head"}
 
 
@@ -206,7 +207,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
     named_for = (*(Fact(name, role.row) for name, role in roles), *_behavior_facts(results, head, behaviors))[:FACTS]
     about = findings_on(known.findings, head)
     finding = roles[0][1].finding if roles else _finding_of(about, named_for)
-    named_figures = [(name, each.figure) for name, result in shown for each in ANALYSES[name].of_head(result, head)]
+    figures = _figures(results, head)
     return OneHead(
         model=label_of(shown[0][1].provenance["model"]["name"]),
         head=head,
@@ -217,11 +218,11 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         behaviors=behaviors,
         roles=roles,
         examples=_examples(roles),
-        is_far=any(row.is_far for _, rows in _apart(results, head) for row in rows),
-        facts=(*named_for, *distinctive(results, head, without=named_for)),
+        is_far=any(row.is_far for _, rows in _apart(figures) for row in rows),
+        facts=(*named_for, *_most_telling(figures, without=named_for)),
         finding=finding,
         findings=tuple(each for each in about if finding is None or each.sentence != finding.sentence),
-        figures=tuple((name, figure) for name, figure in named_figures if figure.is_drawn),
+        figures=tuple((name, figure) for name, found in figures.items() for figure in found if figure.is_drawn),
         published=published_of(results, head),
         missing=_missing(results, is_causal=shown[0][1].provenance["model"].get("causal", False)),
         origins={name: origin(result.default_view().provenance) for name, result in shown},
@@ -264,16 +265,17 @@ def _finding_of(about: Sequence[Finding], facts: Sequence[Fact]) -> Finding | No
     return next((each for each in about if each.analysis == facts[0].analysis and each.quantity in quantities), None)
 
 
-def distinctive(results: Results, head: Head, count: int = FACTS, without: Sequence[Fact] = ()) -> tuple[Fact, ...]:
+def distinctive(results: Results, head: Head, count: int = FACTS) -> tuple[Fact, ...]:
     """The facts that set a head apart, the most telling first, at most one of each analysis (docs/methods.md, section
-    18).
+    18)."""
+    return _most_telling(_figures(results, head), count)
 
-    Args:
-        without: Facts that are named before, whose numbers are left out.
-    """
+
+def _most_telling(figures: Figures, count: int = FACTS, without: Sequence[Fact] = ()) -> tuple[Fact, ...]:
+    """The facts of `distinctive`, without the numbers of facts that are named before."""
     named = {(fact.analysis, fact.row.name) for fact in without}
     facts = []
-    for name, rows in _apart(results, head):
+    for name, rows in _apart(figures):
         left = [row for row in rows if (name, row.name) not in named]
         if left:
             facts.append(Fact(name, max(left, key=attrgetter("salience"))))
@@ -281,11 +283,15 @@ def distinctive(results: Results, head: Head, count: int = FACTS, without: Seque
     return tuple(facts[:count])
 
 
-def _apart(results: Results, head: Head) -> Iterator[tuple[str, list[HeadRow]]]:
+def _figures(results: Results, head: Head) -> Figures:
+    """What each analysis says of the head in numbers, by its name."""
+    return {name: [each.figure for each in ANALYSES[name].of_head(result, head)] for name, result in in_order(results)}
+
+
+def _apart(figures: Figures) -> Iterator[tuple[str, list[HeadRow]]]:
     """The numbers of each analysis that may set the head apart, and do not lie among those of all heads."""
-    for name, result in in_order(results):
-        head_rows = ANALYSES[name].of_head(result, head)
-        yield name, [row for each in head_rows for row in each.figure.apart if row.is_apart]
+    for name, found in figures.items():
+        yield name, [row for figure in found for row in figure.apart if row.is_apart]
 
 
 def _salience(figure: HeadFigure) -> tuple[bool, float]:

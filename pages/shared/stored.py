@@ -35,7 +35,9 @@ R = TypeVar("R", bound=Result)
 
 def results(selection: Selection) -> dict[str, Result]:
     """The stored results of the selection, by analysis; nothing is computed."""
-    stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
+    requests = [selection.request(analysis.name) for analysis in selection.analyses()]
+    # Where nothing is stored, the store is read with every run: not for what no job can compute.
+    stored = {request.analysis: services.find(request) for request in requests if can_compute(request)}
     return {name: result for name, result in stored.items() if result is not None}
 
 

@@ -102,7 +102,7 @@ class HeadRow:
         then by effect and rank (docs/methods.md, section 18)."""
         return self.is_worth, self.effect / self.outer_rank
 
-    @property
+    @cached_property
     def is_apart(self) -> bool:
         """Whether three quarters of all heads are below it, or above it, and its interval, where one is known, does not
         have their median: where most numbers are nearly equal, one in the midst of them may be far from the median."""

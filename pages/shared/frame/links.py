@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote_plus, urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -29,8 +29,6 @@ ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 LABEL = "Open in the attention viewer"
 PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
-# A page has dozens of addresses with the same parameters.
-_quoted = lru_cache(1024)(quote_plus)
 
 
 @dataclass(frozen=True)
@@ -168,8 +166,13 @@ def to(
 
 def address_of(page: PageChoices, head: Head | None = None) -> str:
     """The address of a page with these choices, relative to any page: for links in components and drawings."""
+    return _address(page, head, tuple(session.shared().items()))
+
+
+@lru_cache(1024)  # each run of a page draws dozens, the menu's with every one
+def _address(page: PageChoices, head: Head | None, shared: tuple[tuple[str, str], ...]) -> str:
     path = "./" if page.page_name == DEFAULT.name else page.page_name
-    query = urlencode(parameters(page, head), quote_via=_quoted)  # type: ignore[arg-type]
+    query = urlencode(_parameters(page, head, dict(shared)))
     return f"{path}?{query}" if query else path
 
 
@@ -184,16 +187,21 @@ def to_heads(text: str) -> str:
 
 def parameters(page: PageChoices, head: Head | None = None) -> dict[str, str]:
     """The parameters of a link: the header's, a head of its own, and the page's."""
+    return _parameters(page, head, session.shared())
+
+
+def _parameters(page: PageChoices, head: Head | None, shared: dict[str, str]) -> dict[str, str]:
     own_head = {} if head is None else {"head": head.key()}
-    return dict(sorted((session.shared() | own_head | address.query(page)).items()))
+    return dict(sorted((shared | own_head | address.query(page)).items()))
 
 
 def menu() -> list[dict[str, Any]]:
     """The sections of the menu with their pages, each with its address as it was left."""
+    now = session.current()
 
     def described(entry: PageEntry) -> dict[str, str]:
         icon = entry.icon.removeprefix(":material/").removesuffix(":")
-        left = session.current().of_page(kind_of(entry.name))
+        left = now.of_page(kind_of(entry.name))
         return {"name": entry.name, "title": entry.title, "icon": icon, "href": address_of(left)}
 
     return [{"title": title, "pages": [*map(described, entries)]} for title, entries in SECTIONS.items()]

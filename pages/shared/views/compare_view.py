@@ -86,14 +86,14 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, Run]:
     stored_runs = services.runs()
     names = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
     ranked = []
-    for run in stored_runs:
+    for run in (each for each in stored_runs if each.analysis == analysis):
         origin = run.provenance
         model = origin["model"]
         settings = origin["settings"]
         inputs = [origin["corpus"], *origin.get("others", {}).values()]
         digests = [each["digest"] for each in inputs]
         is_visible = corpora.keys() >= set(digests) and (models is None or model["name"] in models)
-        if run.analysis == analysis and is_visible:
+        if is_visible:
             described = _described(origin, names[model["name"]], corpora)
             is_other = model["fingerprint"] != chosen.fingerprint()
             is_changed = settings != Settings().to_json() or bool(origin["options"])
