@@ -3,6 +3,7 @@
 A side is a function, importable by name, that gets ready (imports, model, data: not timed) and returns the work.
 """
 
+import gc
 import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +69,7 @@ def table(costs: Mapping[str, Sequence[Cost]]) -> str:
 
 def _child(sender: Connection, ready: Callable[..., Work], arguments: tuple[Any, ...]) -> None:
     work = ready(*arguments)
+    gc.collect()  # Else the work may have to look through what getting ready has left.
     wall, cpu = time.perf_counter(), time.process_time()
     answer = work()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -80,7 +80,8 @@ class Tokens:
         self._added = set(t.get_added_vocab())  # written as text, not in BYTES
         learned = [i for token, i in vocabulary.items() if token not in self._added] or list(vocabulary.values())
         self.ordinary = np.setdiff1d(np.array(learned, dtype=np.int64), self.special)
-        self.punctuation = np.array([i for token, i in vocabulary.items() if _bare(token) in (".", ",")])
+        candidates = [each for each in vocabulary if "." in each or "," in each]  # Few are looked at closely.
+        self.punctuation = np.array([vocabulary[each] for each in candidates if _bare(each) in (".", ",")])
         self._spelled = any_of(special_names(t))
         self.prefix = _prefix(t, vocabulary)
         self._cached_encode = lru_cache(100_000)(self.encode)

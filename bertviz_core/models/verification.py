@@ -121,14 +121,16 @@ def _returned(model: AttentionModel, example: Encoded) -> list[Tensor]:
 def _problem(model: AttentionModel, examples: Sequence[Encoded], expected: Sequence[list[Tensor]]) -> str:
     """What is wrong with the maps, read as `model` says, of inputs alone and in a padded batch; "" where nothing is."""
     exact = model.encoder.dtype in EXACT
+    alone = []
     for example, maps in zip(examples, expected, strict=True):
-        for layer, returned in zip(_observed(model, [example]), maps, strict=True):
+        alone.append(_observed(model, [example]))
+        for layer, returned in zip(alone[-1], maps, strict=True):
             if problem := _problem_of_layer(model, layer, returned, len(example), TOLERANCE if exact else ROUNDED):
                 return problem
-    moved = _moved(model, examples)
+    moved = _moved(model, examples, alone)
     if model.encoder.dtype == torch.float32 and not moved <= TOLERANCE:
         with unrounded(model) as exact_model:
-            moved = _moved(exact_model, examples)
+            moved = _moved(exact_model, examples, [_observed(exact_model, [example]) for example in examples])
     if not moved <= (TOLERANCE if exact else MOVED):
         return f"weights change by up to {moved:.2g} when an input is padded beside a longer one"
     return ""
@@ -173,15 +175,16 @@ def _problem_of_layer(model: AttentionModel, layer: LayerAttention, returned: Te
     return "" if gap <= tolerance else f"weights differ by up to {gap:.2g} from those that the model returns"
 
 
-def _moved(model: AttentionModel, examples: Sequence[Encoded]) -> float:
-    """How far padding moves weights: the largest change; in types of fewer bits the largest mean share of a row."""
+def _moved(model: AttentionModel, examples: Sequence[Encoded], alone: Sequence[list[LayerAttention]]) -> float:
+    """How far padding moves weights from those of each example `alone`: the largest change; in types of fewer bits the
+    largest mean share of a row."""
     moved = []
     padded = _observed(model, examples)
-    for row, example in enumerate(examples):
+    for row, (example, layers) in enumerate(zip(examples, alone, strict=True)):
         size = len(example)
-        for layer, alone in zip(padded, _observed(model, [example]), strict=True):
+        for layer, unpadded in zip(padded, layers, strict=True):
             gap = layer.weights[row, :, :size].clone()
-            gap[..., :size] -= alone.weights[0]
+            gap[..., :size] -= unpadded.weights[0]
             gap = gap.abs()
             moved.append(gap.max() if model.encoder.dtype in EXACT else gap.sum(-1).mean() / 2)
     return float(torch.stack(moved).max())

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -40,6 +40,7 @@ from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
 _NOT_STORED = "The model in memory has code that cannot be known ({}), so no result of it is stored, or read."
+_version = cache(version)  # A package's is read from its files, and a result has several.
 PART_TOKENS = 8_192  # tokens of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
 
 
@@ -206,7 +207,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> Pr
         **({"notices": [_NOT_STORED.format(checkpoint.unknown_code)]} if checkpoint.unknown_code else {}),
         "device": model.device,
         "versions": {"bertviz_core": __version__, "python": platform.python_version()}
-        | {name: version(name) for name in ("torch", "transformers", "numpy")},
+        | {name: _version(name) for name in ("torch", "transformers", "numpy")},
         "citation": CITATION,
     }
 
