@@ -33,7 +33,6 @@ QUANTITIES = {
     "bertviz_core/engine/first_opening.py": {"weights"},
     "bertviz_core/overview/stored_results.py": {"weights"},
     "bertviz_core/paper_report/report.py": {"weights"},
-    "bertviz_core/settings.py": {"weights"},
     "bertviz_core/viewer/files.py": {"weights"},
     "pages/shared/frame/context.py": {"weights"},
     "pages/shared/preview.py": {"weights"},

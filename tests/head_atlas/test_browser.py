@@ -1,11 +1,13 @@
 """The site from a disk, in a real browser, as wide as a phone."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bertviz_core import published
+from bertviz_core.analyses.base.result import renamed
 from bertviz_core.errors import SettingsError
 from bertviz_core.head_atlas.overview_page import overview_page
 from bertviz_core.overview.vocabulary import vocabulary
@@ -90,10 +92,11 @@ def test_the_finder_of_the_page_reads_what_papers_have_named(page, folder, conte
     about = {"name": "A 2020", "title": "A", "page": "https://example.org", "models": [model.name], "revision": "main"}
     paper = about | {"shape": [model.layers, model.heads], "heads": heads}
     monkeypatch.setattr(published, "_papers", lambda: (paper,))
+    results = {name: renamed(each, {}, {"of_hub": True}) for name, each in contents.results.items()}
     path = folder / "demo-decoder" / "named.html"
-    path.write_bytes(overview_page(contents))
+    path.write_bytes(overview_page(replace(contents, results=results)))
     show(page, path)
-    known = vocabulary(contents.results)
+    known = vocabulary(results)
     assert list(known.find(NAMED[0])["label"]) == ["2-1", "4-8"]
     check(page, known, NAMED, MISNAMED)
     path.unlink()

@@ -123,7 +123,7 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
         ("surfaces", {}, "no analysis 'surfaces'. Choose one of surface_patterns"),
         ("entropy", {"maximum": 3}, "no option 'maximum'. Choose from max_length"),
         ("entropy", {"max_length": 10_000}, "longer than this model allows"),
-        ("entropy", {"mode": "fast"}, "no mode 'fast'"),
+        ("entropy", {"mode": "fast"}, "mode cannot be 'fast'"),
         ("entropy", {"corpus": "The cat sat."}, "in a list"),
         ("entropy", {"model": 3}, "An object of type int is not a model. Give demo"),
         ("dependency_heads", {"view": "sideways"}, "view cannot be 'sideways'. Choose one of"),

@@ -10,5 +10,6 @@ def test_choices_and_their_address_need_no_streamlit() -> None:
 
 
 def test_the_session_of_streamlit_is_read_and_written_in_one_place() -> None:
-    users = {str(path.relative_to(ROOT)) for path in PATHS if "session_state" in path.read_text(encoding="utf-8")}
+    paths = [path for path in PATHS.values() if "session_state" in path.read_text(encoding="utf-8")]
+    users = {str(path.relative_to(ROOT)) for path in paths}
     assert users == {"pages/shared/state/session.py", "pages/shared/widgets.py"}
