@@ -61,12 +61,14 @@ def draw_list(block: InputList, nested: bool) -> None:
 
 
 def _list_heading(list_page: ListPage, nested: bool) -> None:
-    """The title of a list; the legend is a hint in a narrow column, and under the title where there is room."""
+    """The title of a list; how it was chosen and its legend are a hint in a narrow column, and under the title where
+    there is room."""
+    about = plain(f"{list_page.note} {list_page.legend}{list_page.hint}")
     if nested:
-        page.small_heading(list_page.title, list_page.detail, help=list_page.legend + list_page.hint)
+        page.small_heading(list_page.title, list_page.detail, help=about)
         return
     page.heading(list_page.title, nested)
-    st.caption(plain(f"{list_page.note} {list_page.legend}{list_page.hint}"))
+    st.caption(about)
 
 
 def _input(example: Example) -> None:

@@ -80,5 +80,6 @@ def test_sentences_are_found_by_their_guesses_and_their_words() -> None:
     assert 0 < right < everything and right + sentence_count(app) >= everything
     app.text_input(key="search").set_value("the").run()
     assert 0 < sentence_count(app) < everything
+    assert "Most confident first, guesses that are wrong, with “the”." in words(app)
     app.text_input(key="search").set_value("no such word").run()
     assert sentence_count(app) == 0 and not app.exception
