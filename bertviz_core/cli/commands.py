@@ -241,6 +241,9 @@ def _compute_report(console: Console, request: ReportRequest, store: Store) -> d
         console.say(announcement)
     failed = request.compute(store, console.execution(), console.progress())
     console.say("")
+    for reason in dict.fromkeys(failed.values()):
+        titles = ", ".join(ANALYSES[name].title for name in failed if failed[name] == reason)
+        print(printable(f"warning: without {titles}: {reason}"), file=sys.stderr)
     return failed
 
 
@@ -307,6 +310,8 @@ Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the stor
 def store_size(store: Folder = None) -> None:
     """Size on disk, folder and limit."""
     opened = Store(store)
+    if not opened.folder.is_dir():
+        opened.check()
     print(f"{opened.size():,} bytes in {opened.folder} (limit: {opened.limit:,})")
 
 

@@ -95,8 +95,17 @@ def take(role: str) -> str:
 def _draw_check(reader: Reader) -> None:
     if reader.check is None or reader.check.checked.done():
         st.rerun()
-    st.caption(f":material/hourglass_top: Checking “{messages.plain(reader.check.name)}”")
-    st.button("Cancel", key="cancel check", on_click=reader.check.end, icon=":material/stop:")
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    line.caption(f":material/hourglass_top: Checking “{messages.plain(reader.check.name)}”", width="content")
+    icon = ":material/stop:"
+    line.button("Cancel", key="cancel check", on_click=_cancel, args=(reader,), icon=icon, type="tertiary")
+
+
+def _cancel(reader: Reader) -> None:
+    """Stop a reader's check, in a callback; nothing is left of it."""
+    if reader.check:
+        reader.check.end()
+    reader.check = None
 
 
 def _keep(checked: CheckedFiles) -> str:

@@ -34,6 +34,11 @@ def test_a_head_that_the_model_lacks_is_named_and_the_page_opens_on_its_own() ->
     assert "head" not in app.query_params and not plain.warning
 
 
+@pytest.mark.parametrize(("length", "words_of_it"), [("64", " · at most 64 tokens"), ("128", ""), ("99999", "")])
+def test_the_line_under_the_title_says_a_length_that_is_used_and_not_usual(length: str, words_of_it: str) -> None:
+    assert shown(open_app("entropy", max_length=length)) == f"demo on encyclopedia{words_of_it}"
+
+
 def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
     app, plain = open_app("surface_patterns", weights="norms"), open_app("surface_patterns")
     message = words(app)

@@ -1,11 +1,13 @@
 """Uploads in apps of their own: who sees them, what a link restores, and what a public server forgets."""
 
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.corpora import upload_check
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
 from pages.shared import services, streamlit_internals, uploads
@@ -235,6 +237,15 @@ def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
     press(app, "Delete now")
     assert stored() == [] and "vectors" not in app.query_params and not app.error
     assert "not on this server" in unescaped(other.run().error[0].value) and not other.run().error
+
+
+def test_a_check_that_is_cancelled_leaves_neither_a_file_nor_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload_check, "COMMAND", (sys.executable, "-c", "import time; time.sleep(60)"))
+    monkeypatch.setattr(uploads, "CHECK_WAIT_S", 0.0)
+    app = upload()
+    assert "Checking “mine.txt”" in words(app)
+    press(app, "Cancel")
+    assert "Checking" not in words(app) and "Cancel" not in labels(app) and not app.error and stored() == []
 
 
 def test_on_ones_own_machine_uploads_and_models_are_there_again(tiny_folder: Path) -> None:

@@ -54,7 +54,7 @@ def draw(
         checkpoint: The chosen model, or why it cannot be used.
         opened: The chosen corpus of each kind, or why it cannot be opened.
     """
-    words = _words(entry, kinds, opened)
+    words = _words(entry, kinds, checkpoint, opened)
     if not words:
         return
     with st.container(key="context-line", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
@@ -70,14 +70,17 @@ def draw(
 
 
 def _words(
-    entry: links.PageEntry, kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]
+    entry: links.PageEntry,
+    kinds: Sequence[CorpusKind],
+    checkpoint: Checkpoint | BertvizError,
+    opened: Mapping[CorpusKind, Source | InputError],
 ) -> str:
     """What is shown, and what differs from the defaults, as Markdown."""
     chosen = session.current().header
     model = f"**{plain(_names([*session.current().models, chosen.model])[chosen.model])}**" if entry.has_model else ""
     read = ", ".join(dict.fromkeys(_corpus_name(opened[kind]) for kind in kinds))  # one file may be two kinds
     shown = " on ".join(filter(None, (model, read)))
-    return " · ".join(filter(None, (shown, *_unlike_default(entry, kinds, chosen)))) if shown else ""
+    return " · ".join(filter(None, (shown, *_unlike_default(entry, kinds, checkpoint, chosen)))) if shown else ""
 
 
 def _corpus_name(source: Source | InputError) -> str:
@@ -86,13 +89,19 @@ def _corpus_name(source: Source | InputError) -> str:
     return f"**{plain(source.name)}**"
 
 
-def _unlike_default(entry: links.PageEntry, kinds: Sequence[CorpusKind], chosen: HeaderChoices) -> list[str]:
+def _unlike_default(
+    entry: links.PageEntry,
+    kinds: Sequence[CorpusKind],
+    checkpoint: Checkpoint | BertvizError,
+    chosen: HeaderChoices,
+) -> list[str]:
     """The settings that the page depends on and that are not at their defaults, in words."""
     words = []
     if _has_settings(entry):
         words += ["as published"] * (chosen.mode == "paper")
         words += ["vector lengths"] * (chosen.weights == "norms" and entry.reads_maps)
-        words += [f"at most {chosen.max_length:,} tokens"] if chosen.max_length else []
+        length, longest = _lengths(chosen, checkpoint)  # not a chosen one that the model does not take
+        words += [f"at most {length:,} tokens"] if length != min(USUAL_LENGTH, longest) else []
         if kinds:
             words += [f"the first {plural(chosen.limit, 'inputs')}"] if chosen.limit else []
             words += [f"seed {chosen.seed}"] if chosen.seed else []
