@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -328,9 +329,11 @@ def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
             stream.writelines([data] if isinstance(data, bytes) else data)
         unfinished.replace(path)
     except OSError as error:
-        raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
+        hint = "Name a folder that can be written and has room."
+        raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path), hint=hint) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # A read-only file system refuses it even where there is no such file.
+            unfinished.unlink(missing_ok=True)
 
 
 def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:

@@ -1,5 +1,6 @@
 """The files of the site of several models, in a folder or in a ZIP."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -18,6 +19,9 @@ from bertviz_core.heads import counting_from
 
 INDEX = "index.html"
 MARK = f"{FILES}/{PAGES}"  # a folder with this file is such a site
+UNFINISHED = (
+    "The site is not whole. Make room or name another folder, then run the command again, which replaces these files."
+)
 
 
 def files(models: Sequence[ModelContents], progress: Progress, home: str = "") -> Iterator[tuple[str, bytes]]:
@@ -67,12 +71,16 @@ def model_files(contents: ModelContents, progress: Progress) -> Iterator[tuple[s
 
 
 def check_folder(folder: Path) -> None:
-    """Raise SettingsError, ahead of any work, for a folder that has other files than those of such a site."""
+    """Raise SettingsError, ahead of any work, for a folder that cannot be written, or has other files than those of
+    such a site."""
     if folder.exists() and not folder.is_dir():
         raise SettingsError("This is a file, not a folder.", where=str(folder), hint="Name a folder for the site.")
     if not folder.parent.is_dir():
         raise SettingsError(f"There is no folder {str(folder.parent)!r}.", where=str(folder), hint="Create it first.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+    if not os.access(folder if folder.is_dir() else folder.parent, os.W_OK):
+        what = "The folder cannot be written."
+        raise SettingsError(what, where=str(folder), hint="Name one that is yours to write, not read-only.")
+    if not (folder / MARK).exists() and any(path.is_symlink() or not path.is_dir() for path in folder.rglob("*")):
         what = "The folder has other files, among which those of a site would be lost."
         raise SettingsError(what, where=str(folder), hint="Name a new folder, an empty one, or that of an atlas.")
 
@@ -87,16 +95,22 @@ def check_home(address: str) -> None:
 
 
 def write(folder: Path, pages: Iterable[tuple[str, bytes]]) -> int:
-    """Write the files into a folder, over those of an earlier site; returns how many bytes they have."""
+    """Write the files into a folder, over those of an earlier site; returns how many bytes they have.
+
+    Raises:
+        SettingsError: A file cannot be written; those before it are left.
+    """
     size = 0
     for path, data in pages:
         target = folder.joinpath(*PurePosixPath(path).parts)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(target, data)
         except OSError as error:
             what = f"The folder cannot be written ({error.strerror})."
-            raise SettingsError(what, where=str(target.parent)) from error
-        write_bytes(target, data)
+            raise SettingsError(what, where=str(target.parent), hint=UNFINISHED) from error
+        except SettingsError as error:
+            raise SettingsError(error.what, where=error.where, hint=UNFINISHED) from error
         size += len(data)
     return size
 

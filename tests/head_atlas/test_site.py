@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from html import escape, unescape
+from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
@@ -163,6 +164,28 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert ended.returncode == 2 and "other files" in ended.stderr and len([*tmp_path.iterdir()]) == 1
     ended = run("atlas", "demo", "--out", tmp_path / "new", "--text", "encyclopedia")
     assert ended.returncode == 2 and "--compute" in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_full_disk_says_that_the_site_is_not_whole_and_a_second_try_completes_it(tmp_path, place):
+    pages = [(site.MARK, b"a"), ("demo/index.html", b"b")]
+    unfinished = tmp_path / (pages[place][0] + ".partial")
+    unfinished.parent.mkdir()
+    unfinished.symlink_to("/dev/full")
+    with pytest.raises(SettingsError, match="No space left") as error:
+        site.write(tmp_path, pages)
+    assert "not whole" in error.value.hint and "again" in error.value.hint
+    assert sum(path.is_file() for path in tmp_path.rglob("*")) == place
+    site.check_folder(tmp_path)
+    assert site.write(tmp_path, pages) == 2 and (tmp_path / "demo" / "index.html").read_bytes() == b"b"
+
+
+def test_a_folder_that_cannot_be_written_is_refused_ahead_of_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(site.os, "access", lambda folder, mode: folder != tmp_path)
+    for folder in (tmp_path, tmp_path / "new"):
+        with pytest.raises(SettingsError, match="cannot be written"):
+            site.check_folder(folder)
 
 
 def test_a_model_without_stored_results_is_an_error_that_says_what_to_do(tmp_path):
