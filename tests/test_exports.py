@@ -1,10 +1,13 @@
+import errno
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
@@ -189,6 +192,17 @@ def test_records_that_end_in_an_error_leave_what_stood_there(tmp_path):
     with pytest.raises(SettingsError, match="half way"):
         exports.write_bytes(tmp_path / "x.json", exports.json_pieces(broken()))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+def test_a_read_only_disk_gets_a_message(monkeypatch, tmp_path):
+    def refuse(*arguments, **options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(SettingsError, match="Read-only") as error:
+        exports.write_bytes(tmp_path / "x.json", b"")
+    assert "can be written" in error.value.hint
 
 
 def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path):
