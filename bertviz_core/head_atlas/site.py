@@ -79,7 +79,7 @@ def check_folder(folder: Path) -> None:
         raise SettingsError(f"There is no folder {str(folder.parent)!r}.", where=str(folder), hint="Create it first.")
     if not os.access(folder if folder.is_dir() else folder.parent, os.W_OK):
         what = "The folder cannot be written."
-        raise SettingsError(what, where=str(folder), hint="Name one that is yours to write, not read-only.")
+        raise SettingsError(what, where=str(folder), hint="Name one that you may write to.")
     if not (folder / MARK).exists() and any(path.is_symlink() or not path.is_dir() for path in folder.rglob("*")):
         what = "The folder has other files, among which those of a site would be lost."
         raise SettingsError(what, where=str(folder), hint="Name a new folder, an empty one, or that of an atlas.")
