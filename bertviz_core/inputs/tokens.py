@@ -190,7 +190,8 @@ def _bare(token: str) -> str:
 
 def joined_pieces(tokens: str) -> str:
     """Tokens with spaces between them as text, in which the pieces of a word are joined."""
-    names = tokens.replace(SPACE_TOKEN, " ▁ ").split(" ")
+    marked = tokens.replace(SPACE_TOKEN, " ▁ ")
+    names = marked.split(" ") if "Ġ" in marked or "▁" in marked else []
     is_byte_level = _is_byte_level(names)
     if is_byte_level or any(name.startswith("▁") for name in names):
         text = b"".join(_bytes_of(name, is_byte_level=is_byte_level) for name in names).decode(errors="replace")
@@ -201,7 +202,7 @@ def joined_pieces(tokens: str) -> str:
 def read_names(names: Sequence[str]) -> tuple[str, ...]:
     """Tokens of one vocabulary as `labels.token_labels` shows them, by their names alone."""
     is_byte_level = _is_byte_level(names)
-    return tuple(visible(_read(name, is_byte_level=is_byte_level)) for name in names)
+    return tuple(_read(name, is_byte_level=is_byte_level) for name in names)
 
 
 def distinct_labels(names: Sequence[str]) -> list[str]:
@@ -219,14 +220,15 @@ def distinct_labels(names: Sequence[str]) -> list[str]:
     ]
 
 
+@lru_cache(100_000)  # a page has dozens of inputs of the same few hundred tokens
 def _read(name: str, *, is_byte_level: bool) -> str:
-    """The text of a token; bytes in hexadecimal where they are no whole character."""
+    """The text of a token, made visible; bytes in hexadecimal where they are no whole character."""
     written = _bytes_of(name, is_byte_level=is_byte_level)
     try:
         text = written.decode()
     except UnicodeDecodeError:
         return "".join(f"<0x{byte:02X}>" for byte in written)
-    return text.strip() or text
+    return visible(text.strip() or text)
 
 
 def _is_byte_level(names: Iterable[str]) -> bool:

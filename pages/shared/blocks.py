@@ -140,14 +140,15 @@ def _table(block: table_blocks.Table, nested: bool) -> None:
 def _rounded_table(block: table_blocks.Table) -> None:
     """A table whose numbers have the decimals that it asks for, and whose columns have widths of their own."""
     config = {name: _column(block, str(name), values) for name, values in block.table.items()}
+    table = page.arrow(block.table)
     rows = HEADER + ROW * len(block.table)
     options: dict[str, Any] = {"height": "content" if block.height is None else min(block.height, rows)}
     options |= {"column_config": config, "placeholder": ""}
     if (choose := block.choose) is None:
-        st.dataframe(block.table, hide_index=True, alt=block.title, **options)
+        st.dataframe(table, hide_index=True, alt=block.title, **options)
     else:
         click = partial(_choose_row, choose)
-        page.clickable_table(block.table, block.name, click, block.title, **options)
+        page.clickable_table(table, block.name, click, block.title, **options)
 
 
 def _choose_row(choose: Callable[[int], dict[str, Any]], row: int) -> None:

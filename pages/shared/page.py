@@ -249,6 +249,12 @@ def aligned(frame: pd.DataFrame) -> pd.DataFrame | Styler:
     return frame.style.format(fixed, subset=numbers) if numbers else frame
 
 
+@memoized
+def arrow(frame: pd.DataFrame) -> pa.Table:
+    """A table as Streamlit sends it, converted once."""
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
 def clickable_table(
     frame: pd.DataFrame | pa.Table | Styler, key: str, choose: Callable[[int], None], alt: str, **options: Any
 ) -> None:

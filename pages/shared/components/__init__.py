@@ -11,12 +11,15 @@ from bertviz_core.plotting.browser import FOLDER, text_of
 
 HERE = Path(__file__).parent
 SHARED = (HERE / "streamlit_internals.js", HERE / "shared.js")
+STYLE = HERE / "shared.css"
 
 
 @cache
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
-    """Load the component NAME.js of a folder, with its parts NAME_*.js and NAME.css; here all share one style sheet."""
+    """Load the component NAME.js of a folder, with its parts NAME_*.js and its style NAME.css, if it has one: every run
+    of a page sends them."""
     parts = [*sorted(folder.glob(f"{name}_*.js")), folder / f"{name}.js"]
     script = "".join(map(text_of, (FOLDER / "elements.js", *SHARED, *parts)))
-    style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"
-    return st.components.v2.component(name, js=script, css=text_of(style), **options)
+    styles = [STYLE] if folder == HERE else []
+    style = "".join(map(text_of, [*styles, *folder.glob(f"{name}.css")]))
+    return st.components.v2.component(name, js=script, css=style, **options)

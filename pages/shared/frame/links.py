@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import streamlit as st
 
@@ -29,6 +29,8 @@ ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 LABEL = "Open in the attention viewer"
 PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
+# A page has dozens of addresses with the same parameters.
+_quoted = lru_cache(1024)(quote_plus)
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def address_of(page: PageChoices, head: Head | None = None) -> str:
 @lru_cache(1024)  # each run of a page draws dozens, the menu's with every one
 def _address(page: PageChoices, head: Head | None, shared: tuple[tuple[str, str], ...]) -> str:
     path = "./" if page.page_name == DEFAULT.name else page.page_name
-    query = urlencode(_parameters(page, head, dict(shared)))
+    query = urlencode(_parameters(page, head, dict(shared)), quote_via=_quoted)  # type: ignore[arg-type]
     return f"{path}?{query}" if query else path
 
 
