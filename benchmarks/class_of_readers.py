@@ -23,6 +23,7 @@ from pathlib import Path
 import psutil
 from websockets.exceptions import WebSocketException
 
+from benchmarks.harness import wait_until_idle
 from benchmarks.hostile_inputs import CASES
 from pages.shared.frame.links import ENTRIES
 from tests.support import chromium as browser
@@ -53,6 +54,7 @@ def main() -> None:
             return
         pages = options.pages * options.rounds
         print(_report("one visitor", crowd(address, 1, pages), server))
+        wait_until_idle(server)
         print(_report(f"{options.visitors} visitors", crowd(address, options.visitors, pages), server))
         others, name = (_bombs(address), "bombs") if options.bombs else (_analysis(address, Path(folder)), "a job")
         with others:

@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from statistics import median
 from typing import Any
 
+import psutil
+
 Work = Callable[[], Any]
 Side = tuple[Callable[..., Work], tuple[Any, ...]]  # what gets ready, and its arguments
 
@@ -65,6 +67,13 @@ def table(costs: Mapping[str, Sequence[Cost]]) -> str:
         wall, cpu, peak = (median(getattr(cost, quantity) for cost in turns) for quantity in ("wall", "cpu", "peak"))
         lines.append(f"{name:{width}}  {wall:8.2f}  {cpu:8.2f}  {peak:8,.0f}")
     return "\n".join(lines)
+
+
+def wait_until_idle(server: psutil.Process) -> None:
+    """Wait until a server of the app, which goes on importing once it has served its first page, uses a twentieth of a
+    processor for two seconds."""
+    while server.cpu_percent(interval=2) > 5:
+        pass
 
 
 def _child(sender: Connection, ready: Callable[..., Work], arguments: tuple[Any, ...]) -> None:

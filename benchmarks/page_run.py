@@ -19,6 +19,7 @@ from statistics import mean, median
 
 import psutil
 
+from benchmarks.harness import wait_until_idle
 from pages.shared.frame.links import ENTRIES
 from tests.support import chromium as browser
 from tests.support.visitors import Visitor, visitor
@@ -75,6 +76,8 @@ def _turn(
     with _folder(store) as folder, browser.served(folder, root=root) as server_address:
         server = next(c for c in psutil.Process().children() if "streamlit" in " ".join(c.cmdline()))
         with visitor(server_address) as reader:
+            reader.open(pages[0], **address)
+            wait_until_idle(server)
             return {page: _cost(reader, server, page, runs, address) for page in pages}
 
 
