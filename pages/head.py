@@ -174,10 +174,10 @@ if shown.finding:
 else:
     st.markdown(f"**{plain(shown.claim)}**")
 if shown.named:
-    named = plain(shown.named)
+    sentence = plain(shown.named)
     for paper in {each.paper for each in shown.published}:
-        named = named.replace(f"by {plain(paper.name)}", f"by [{plain(paper.name)}]({paper.page})")
-    st.caption(named)
+        sentence = sentence.replace(f"by {plain(paper.name)}", f"by [{plain(paper.name)}]({paper.page})")
+    st.caption(sentence)
 draw_line()
 drawing = draw_sentence()
 left, right = st.columns([4, 3] if shown.examples else 2, gap="medium")

@@ -76,6 +76,6 @@ def test_a_folder_without_checkpoints_is_one_message(tmp_path, is_there):
 
 
 def test_relations_are_given_by_one_option_or_by_several() -> None:
-    given = filled(EmergenceView, {"step": 30, "relations": ["det, UAS", "dobj"]})
-    assert given == EmergenceView(step=30, relations=("det", "UAS", "dobj"))
+    view = filled(EmergenceView, {"step": 30, "relations": ["det, UAS", "dobj"]})
+    assert view == EmergenceView(step=30, relations=("det", "UAS", "dobj"))
     assert filled(EmergenceView, {"step": None, "relations": []}) == EmergenceView()

@@ -97,8 +97,8 @@ def test_the_atlas_leads_back_to_the_site(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(site, "run", lambda *command: commands.append(command))
     monkeypatch.setattr(site, "write_pages", lambda folder: None)
     site.write(tmp_path, with_atlas=True)
-    given = dict(pairwise(commands[-1]))
-    assert (Path(given["--out"]) / given["--home"]).resolve() == tmp_path.resolve() / "index.html"
+    options = dict(pairwise(commands[-1]))
+    assert (Path(options["--out"]) / options["--home"]).resolve() == tmp_path.resolve() / "index.html"
 
 
 def test_links_are_those_of_the_site() -> None:

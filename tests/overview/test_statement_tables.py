@@ -19,8 +19,8 @@ def test_each_statement_with_a_number_has_a_row_and_those_that_hold_are_among_th
     assert sorted(table["this model"][1:]) == sorted(with_numbers)  # the first row is of all analyses together
     verdicts = dict(zip(table["this model"], table["this run"], strict=True))
     assert all(VERDICTS[mark] == state for mark, state in (verdict.split("\u00a0") for verdict in verdicts.values()))
-    held = [finding.sentence for finding in holding(RESULTS)]
-    assert held and all(verdicts[sentence] == "✓\u00a0shown" for sentence in held)
+    sentences = [finding.sentence for finding in holding(RESULTS)]
+    assert sentences and all(verdicts[sentence] == "✓\u00a0shown" for sentence in sentences)
 
 
 def test_the_clearest_heads_are_named_once_for_what_they_do() -> None:

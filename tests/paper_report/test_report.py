@@ -101,9 +101,9 @@ def test_the_command_computes_what_is_missing_and_says_so(tiny_folder, tmp_path,
 def test_the_command_says_what_is_left_out_also_where_it_is_to_be_quiet(tiny_folder, tmp_path, capsys):
     (tmp_path / "empty.txt").touch()
     others = [part for kind in ("treebank", "coreference", "pairs") for part in (f"--{kind}", "none")]
-    given = ["report", "--model", str(tiny_folder), "--text", str(tmp_path / "empty.txt"), *others]
+    command = ["report", "--model", str(tiny_folder), "--text", str(tmp_path / "empty.txt"), *others]
     app(
-        [*given, "--max-length", "32", "--no-store", "--quiet", "--out", str(tmp_path / "x.html")],
+        [*command, "--max-length", "32", "--no-store", "--quiet", "--out", str(tmp_path / "x.html")],
         standalone_mode=False,
     )
     (line,) = capsys.readouterr().err.splitlines()

@@ -35,8 +35,8 @@ def test_the_shipped_result_is_of_the_treebank_as_it_is(result):
 
 def test_totals_alone_say_why_there_is_no_relation(result):
     assert not list(drawn.left_out(result))
-    [said] = drawn.left_out(result.stored.show(RelationFilter(min_count=5000)))
-    assert said.text.startswith("No relation has 5,000 words or more")
+    [reason] = drawn.left_out(result.stored.show(RelationFilter(min_count=5000)))
+    assert reason.text.startswith("No relation has 5,000 words or more")
 
 
 def test_pictures_and_table_agree(result):
