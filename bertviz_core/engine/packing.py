@@ -44,13 +44,13 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
     header = json.loads(read_header(stream))
     numbers = memoryview(data)[stream.tell() :]
     # The order of the metadata would differ otherwise.
-    header["__metadata__"] = dict(sorted({**header["__metadata__"], "crc32": _sum(header, numbers)}.items()))
+    header["__metadata__"] = dict(sorted({**header["__metadata__"], "crc32": _checksum(header, numbers)}.items()))
     framed = frame_header(json.dumps(header, separators=(",", ":")).encode())
     return b"".join([framed, numbers])  # one copy: a chunk's guesses have tens of megabytes
 
 
-def _sum(header: Mapping[str, Any], numbers: memoryview) -> str:
-    """The CRC-32 of a header but for this sum, and of the arrays after it: a disk may give other bytes than it got."""
+def _checksum(header: Mapping[str, Any], numbers: memoryview) -> str:
+    """The CRC-32 of a header without its checksum, and of the arrays after it: a disk may change what it stores."""
     metadata = {name: value for name, value in header["__metadata__"].items() if name != "crc32"}
     text = json.dumps({**header, "__metadata__": metadata}, sort_keys=True)
     return str(zlib.crc32(numbers, zlib.crc32(text.encode())))
@@ -71,19 +71,19 @@ def unpack(data: bytes) -> PackedValues:
         other = json.loads(metadata_of(data)["json"])
     except (safetensors.SafetensorError, RecursionError) as error:
         raise ValueError(f"damaged ({error})") from error
-    _check_sum(data)
+    _check(data)
     for name in [name for name in arrays if name.startswith("bytes/")]:
         other[name.removeprefix("bytes/")] = arrays.pop(name).tobytes()
     return arrays | other
 
 
-def _check_sum(data: bytes) -> None:
-    """Raise ValueError where the sum is another; what an earlier version has packed has none."""
+def _check(data: bytes) -> None:
+    """Raise ValueError where the checksum differs; what an earlier version has packed has none."""
     stream = io.BytesIO(data)
     header = json.loads(read_header(stream))
     expected = header["__metadata__"].get("crc32")
-    if expected not in (None, _sum(header, memoryview(data)[stream.tell() :])):
-        raise ValueError("damaged (the sum of its bytes is another)")
+    if expected not in (None, _checksum(header, memoryview(data)[stream.tell() :])):
+        raise ValueError("damaged (its checksum differs)")
 
 
 def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> PackedValues:

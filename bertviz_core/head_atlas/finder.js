@@ -182,7 +182,7 @@ class Finder {
 
   column(written, token) {
     const column = this.names[simplified(written)];
-    if (this.words[column]) this.fail(`Words are no numbers: write ${written} = "…"`, token);
+    if (this.words[column]) this.fail(`"${written}" holds words, not numbers: write ${written} = "…"`, token);
     const values = this.numbers[column];
     if (!values) this.fail(`There is no column "${written}"`, token);
     values.forEach((value, head) => (this.lacking[head] ||= value === null));

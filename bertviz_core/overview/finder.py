@@ -268,7 +268,7 @@ class _Parser:
         """(head,) the numbers of a column; heads without one are remembered."""
         column = self.table[self._column(written, token)]
         if not is_numeric_dtype(column):
-            raise self._error(f'Words are no numbers: write {written} = "…"', token)
+            raise self._error(f'"{written}" holds words, not numbers: write {written} = "…"', token)
         values = column.to_numpy(dtype=float)
         self.lacking |= np.isnan(values)
         return values
