@@ -44,7 +44,7 @@ def test_the_finder_finds_them_by_their_role(named):
     for text, what in (
         ("published > 1", "one of = !="),
         ("published = 3", "a role in quotation marks"),
-        ("1 < published", "Words are no"),
+        ("1 < published", "holds words, not numbers"),
     ):
         with pytest.raises(SettingsError, match=what):
             find(named, text)
